@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 import unicodedata
 from collections.abc import Callable
 from typing import NamedTuple
+
+from jsonlstore.core import expressions as re
 
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々〆"
 ALMOST = 0.95  # more than a word that only begins alike can have

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.logs import logger
 from jsonlstore.core.paths import shorten_home

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.recall.match import normalise
 from jsonlstore.recall.stems import english, german, needle, romance
 

@@ -6,8 +6,9 @@ looked for in text that was never stemmed.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
+
+from jsonlstore.core import expressions as re
 
 _VOWEL = "[aeiou]|(?<=[^aeiou])y"
 _LETTERS = re.compile(f"({_VOWEL})")

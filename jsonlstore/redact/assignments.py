@@ -9,10 +9,10 @@ bounded, so the whole is linear in the text.
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.redact import rules
 from jsonlstore.redact.headers import header_value
 from jsonlstore.redact.judging import HIDDEN, Link, assigned
@@ -46,7 +46,7 @@ _IS = (
 
 def _head(strong: str, weak: str) -> re.Pattern[bytes]:
     """A telling name; what joins it to a value is matched right behind it, and the groups of that say how."""
-    return re.compile(
+    return re.kept(
         rf"(?i:({strong})((?:[A-Za-z0-9_.]|-(?!>)){{0,300}}+)|({weak})(?:\\*[\"'`\])]|%22){{0,3}}+[ \t]*+({_OP}))".encode()
     )
 
@@ -78,7 +78,7 @@ def _weak_form_from(byte: int) -> re.Pattern[bytes] | None:
 def _weak_form_with(letter: str) -> re.Pattern[bytes] | None:
     some = [name.word for name in rules.names() if name.level == "weak" and _may_begin(name.word, letter)]
     joint = rf"(?:\\*[\"'`\])]|%22){{0,3}}+[ \t]*+({_OP})|(>|\((?=\\*[\"'])|(?(1)[ \t]++|(?!)))"
-    return re.compile(rf"(?i:((?<=-))?()((?:{'|'.join(some)}){WEAK_END})(?:{joint}))".encode()) if some else None
+    return re.kept(rf"(?i:((?<=-))?()((?:{'|'.join(some)}){WEAK_END})(?:{joint}))".encode()) if some else None
 
 
 def _may_begin(word: str, letter: str) -> bool:

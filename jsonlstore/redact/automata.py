@@ -20,7 +20,7 @@ MOST_BYTES = 16 << 20  # of one text; the rest of a longer one is not read
 LONG_TEXT = 2048  # bytes
 MUCH_TEXT = 1 << 16  # bytes; how slow the large automaton may become is seen only when it comes to an end
 _SIGNS = (joints.HINT, containers.HEAD, FOLDED, f"(?i:{TELLS})")
-_NAMED = (named.ENDLESS_NAME, *_SIGNS, runs.HINT)
+_NAMED = (named.ENDLESS_NAME, *_SIGNS, runs.ENDLESS_HINT)
 _SAMPLED = 7  # of eight texts are not timed: the clock costs as much as a page of text
 _WATCHED, _SLOW = 1 << 16, 50e6  # bytes, and bytes a second: twice what is left of the speed where states do not fit
 
@@ -47,7 +47,7 @@ class Automata:
     @cached_property
     def named(self) -> tuple[SearchWithin, ...]:
         """Where a name, a joint, a container or a disguise may begin, and where a run may."""
-        return tuple(searcher_within(compiled(one)) for one in (named.ENDLESS_NAME, any_of(_SIGNS), runs.HINT))
+        return tuple(searcher_within(compiled(one)) for one in (named.ENDLESS_NAME, any_of(_SIGNS), runs.ENDLESS_HINT))
 
     @cached_property
     def joined(self) -> SearchWithin:

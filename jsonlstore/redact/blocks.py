@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.core.regex import compiled, searcher_within
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ Only what stands below such a head is read, line by line or pair by pair, within
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.redact import rules
 from jsonlstore.redact.looks import is_placeholder, tells
 

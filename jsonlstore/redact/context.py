@@ -8,9 +8,9 @@ Every look around is bounded.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.redact.looks import WORDS_LIMIT, is_code, is_placeholder, is_wordy, randomness, tells
 from jsonlstore.redact.names import Key
 from jsonlstore.redact.wording import without_terms

@@ -6,10 +6,10 @@ looked for in the text without them too.
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.core.regex import compiled, searcher
 
 if TYPE_CHECKING:

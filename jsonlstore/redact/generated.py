@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from itertools import pairwise
 from typing import Any
 
+from jsonlstore.core import expressions as re
 from jsonlstore.redact.phrases import SHORTEST, recovery_phrases
 from jsonlstore.redact.rules import MARK
 

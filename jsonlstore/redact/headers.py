@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.redact.looks import is_placeholder, looks_random, looks_secret
 from jsonlstore.redact.positions import is_address
 from jsonlstore.redact.sources import is_code_text

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
+
 if TYPE_CHECKING:
+    from jsonlstore.core.regex import SearchWithin
     from jsonlstore.redact.automata import Automata
 
 NO_HIT = 1 << 62
 _SHORT = 40  # bytes of a name and its joint: no bound within them is smaller
 _LONG = re.compile(rb"[\x80-\xff]*+[\w.-]{%d}" % (_SHORT + 1))
 _JOINT_WINDOW = 4096
+_LONGEST_TRIGGER, _STRIDE = 512, 4096  # bytes; how far is looked for a trigger at first
 _ENDLESS, _NEAR_JOINT = re.compile(rb"[\x80-\xff]*+[\w.-]*+"), 104
 
 
@@ -46,8 +49,7 @@ class Hits:
         """The first place from `at` on, or `NO_HIT`; no run begins inside of the one judged up to `run_until`."""
         data = self._data
         if self._trigger < at:
-            found = self._triggered(data, at, len(data))[0][0]
-            self._trigger = found if found >= 0 else NO_HIT
+            self._trigger = next_trigger(self._triggered, data, at, len(data))
         if self._name < at:
             self._name = self._next_name(max(at, self._names_from))
         if self._sign < at:
@@ -81,6 +83,23 @@ class Hits:
     def is_signed(self, at: int) -> bool:
         """Whether a joint, a container or a disguise begins at a place inside of a run."""
         return self._sign == at
+
+
+def next_trigger(find: SearchWithin, data: bytes, at: int, end: int) -> int:
+    """Where the next trigger stands, or `NO_HIT`.
+
+    One that may still come to its end far away keeps from sight what stands behind it: an endless word would be read
+    to its end behind each find in it. So the look goes further only as long as it finds nothing.
+    """
+    stride = _STRIDE
+    while True:
+        stop = min(end, at + stride)
+        found = find(data, at, stop)[0][0]
+        if stop == end:
+            return found if found >= 0 else NO_HIT
+        if 0 <= found <= stop - _LONGEST_TRIGGER:
+            return found
+        at, stride = max(at, stop - _LONGEST_TRIGGER), 2 * stride
 
 
 def is_long(data: bytes, at: int) -> bool:

@@ -8,8 +8,9 @@ the joints too. Only what stands between two characters of a value is a joint: `
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
+
+from jsonlstore.core import expressions as re
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

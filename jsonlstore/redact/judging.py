@@ -5,9 +5,9 @@ A list of decisions, the cheap and sure ones first. Every look around the value 
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from jsonlstore.core import expressions as re
 from jsonlstore.redact import context, keys, rules
 from jsonlstore.redact.looks import (
     is_key_hex,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from jsonlstore.core import expressions as re
 from jsonlstore.redact import rules
 from jsonlstore.redact.looks import is_key_hex, is_wordy, looks_random, randomness, tells
 

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import math
-import re
 from functools import lru_cache
 
+from jsonlstore.core import expressions as re
 from jsonlstore.redact import rules
 from jsonlstore.redact.stand_ins import STANDS_IN, is_filled
 from jsonlstore.redact.wording import OWN_NAME, is_foreign, is_mostly_foreign, without_terms
@@ -35,7 +35,7 @@ _MEMBER = re.compile(
 
 def _either(*patterns: str) -> re.Pattern[str]:
     """One expression for all: a call costs more than a match, and compiling the parts as much as the whole."""
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
+    return re.kept("|".join(f"(?:{pattern})" for pattern in patterns))
 
 
 _PLAIN_CODE = _either(OWN_NAME.pattern, _TYPE, _CONSTANT)

@@ -5,10 +5,10 @@ The words stand in `data/names.tsv`, what turns their meaning in `data/words.txt
 
 from __future__ import annotations
 
-import re
 from enum import IntEnum
 from functools import lru_cache
 
+from jsonlstore.core import expressions as re
 from jsonlstore.redact import rules
 
 

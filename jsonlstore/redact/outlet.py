@@ -6,9 +6,9 @@ the words of a transcript, the name of a file, which for a transcript is a sessi
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
+from jsonlstore.core import expressions as re
 from jsonlstore.redact import may_hold_secret, sanitised
 from jsonlstore.redact.rules import MARK
 

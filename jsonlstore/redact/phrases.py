@@ -5,11 +5,11 @@ The list holds no "the", "of" or "is": prose never says twelve of its words in a
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from jsonlstore.core import expressions as re
 from jsonlstore.core.regex import compiled, searcher_within
 
 if TYPE_CHECKING:

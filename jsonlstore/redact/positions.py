@@ -9,9 +9,9 @@ Every look around is bounded, and every expression is linear in what it is given
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.redact.context import is_parameter, is_styled
 from jsonlstore.redact.keys import looks_generated
 from jsonlstore.redact.looks import is_key_hex, is_worded, is_wordy, looks_random, randomness, tells

@@ -7,10 +7,10 @@ The answer may be yes for nothing. It is never no for something: a test draws te
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
+from jsonlstore.core import expressions as re
 from jsonlstore.redact.phrases import TELL_LITERALS
 from jsonlstore.redact.rules import RUN_HINT as HINT
 from jsonlstore.redact.rules import literals, names, own_rules, shapes, words
@@ -128,7 +128,7 @@ def _vendors() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
     issued = words("vendors-uuid")
     named = words("vendors") | words("vendors-words")
     some = (("[0-9a-f]{32}", named), ("[0-9a-f]{8}-[0-9a-f]{4}-", issued))
-    return tuple((re.compile(value), tuple(name.replace("_", "") for name in names)) for value, names in some)
+    return tuple((re.kept(value), tuple(name.replace("_", "") for name in names)) for value, names in some)
 
 
 _BETWEEN = re.compile("[^a-z0-9]+")

@@ -6,9 +6,9 @@ it is given, and every look around a value is bounded.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.redact.looks import is_wordy, looks_random
 from jsonlstore.redact.wording import without_terms
 

@@ -9,10 +9,10 @@ with little else says it.
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from jsonlstore.core import expressions as re
 from jsonlstore.core.regex import compiled, searcher
 from jsonlstore.redact import rules
 from jsonlstore.redact.looks import is_placeholder, is_reference, looks_secret

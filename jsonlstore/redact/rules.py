@@ -10,10 +10,11 @@ The pre-filter reads the same lines, so nothing here may import RE2 or compile a
 from __future__ import annotations
 
 import os
-import re
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+
+from jsonlstore.core import expressions as re
 
 MARK = "[REDACTED]"
 _DATA = Path(__file__).with_name("data")

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.redact import rules
 from jsonlstore.redact.looks import is_wordy, randomness
 from jsonlstore.redact.public import is_public_point
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 HINT = rules.RUN_HINT
+# The same for a look at a whole text: an automaton that counts has each of its states twenty times over. It may name
+# more places, which are none of a run.
+ENDLESS_HINT = HINT.replace("{0,20}", "*?")
 Span = tuple[int, int, str]
 
 BLOB = 512  # bytes of a run that is data, not a token

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.redact import assignments as named
 from jsonlstore.redact import containers, joints, runs, tables
 from jsonlstore.redact.automata import MUCH_TEXT, Automata
 from jsonlstore.redact.blocks import private_keys, private_spans
 from jsonlstore.redact.budget import FITTED, HIDDEN, HIT, JUDGED, LISTED, MATCHED, NAMED, ROW, Steps
 from jsonlstore.redact.folding import escapes_end
-from jsonlstore.redact.hits import NO_HIT, Hits, is_long
+from jsonlstore.redact.hits import NO_HIT, Hits, is_long, next_trigger
 from jsonlstore.redact.phrases import ANNOUNCED, ANNOUNCING, announced_phrases
 from jsonlstore.redact.spans import MARK, Span
-from jsonlstore.redact.triggers import SHAPES, fits, own_trigger, search_of, triggers
+from jsonlstore.redact.triggers import SHAPES, counted_from, fits, own_trigger, search_of, triggers
 from jsonlstore.redact.values import whole
 
 if TYPE_CHECKING:
     from jsonlstore.core.regex import Groups, SearchWithin
 
-_BYTES_WEIGHED, _BYTES_READ = 3, 64  # bytes a step: of a run that is judged, of a container that is read
+# bytes a step: of a run that is judged, of a container that is read, of a look ahead
+_BYTES_WEIGHED, _BYTES_READ, _BYTES_SOUGHT = 3, 64, 1024
 _MANY_HITS = 32  # of the large automaton
 _BACK, _AHEAD = 800, 1024  # how far before its trigger a shape may begin, and how far it is looked for at first
 _LONG_NAME = 256
@@ -169,10 +170,16 @@ class SecretScan:
     def _shape(self, index: int, at: int) -> None:
         """A shape around its trigger. Once looked for, it is not looked for again in the same stretch."""
         data = self._data
-        shape, find = SHAPES[index], search_of(index)
+        shape, find, counted = SHAPES[index], search_of(index), counted_from(index)
         low, high = max(self._searched.get(index, 0) - _BACK, at - _BACK, 0), min(len(data), at + _AHEAD)
         self._budget.left -= MATCHED
         while (groups := find(data, low, high))[0][0] >= 0:
+            if counted:
+                first = groups[0][0]
+                self._budget.left -= HIT + (groups[0][1] - low) // _BYTES_SOUGHT
+                if (groups := counted(data, first, high))[0][0] < 0:
+                    low = first + 1
+                    continue
             start, end = _told(groups)
             self._budget.left -= (FITTED if shape.unlike or shape.near else 2) + (end - groups[0][0]) // _BYTES_READ
             if end == high < len(data):  # a long one goes on as it began
@@ -256,8 +263,8 @@ class SecretScan:
             return
         self._skipped = max(self._skipped, end)
         for _ in range(_MOST_IN_A_WORD):
-            at = self._automata.triggered(self._data, at + 1, end)[0][0]
-            if at < 0:
+            at = next_trigger(self._automata.triggered, self._data, at + 1, end)
+            if at >= end:
                 return
             self._budget.left -= HIT
             self._shapes(at)

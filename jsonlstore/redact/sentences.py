@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-import re
-
+from jsonlstore.core import expressions as re
 from jsonlstore.redact.context import is_leading, is_styled
 from jsonlstore.redact.judging import PHRASE, SPACE_WORDS, TALK, Link
 from jsonlstore.redact.keys import looks_generated

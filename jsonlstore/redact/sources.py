@@ -8,9 +8,9 @@ Every look around a value is bounded, and every expression is linear in what it 
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.redact.looks import WORDS_LIMIT, is_type, is_worded, is_wordy, randomness
 from jsonlstore.redact.names import Key
 

@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-import re
-
+from jsonlstore.core import expressions as re
 from jsonlstore.redact.wording import OWN_NAME
 
 _STARS = r"[*xX.•·●…_#?\-]+\Z|(?:x|X|0){6,}\Z|(?P<same>[A-Za-z])(?P=same){3,}\Z|(?:%[0-9A-F]{2})+\Z"

@@ -9,10 +9,10 @@ Rows are read once, whatever heads they hold themselves, so a text takes linear 
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.redact.budget import CELLS, COLUMN, HIT, JUDGED, ROW, price_of
 from jsonlstore.redact.looks import is_key_hex, is_placeholder, looks_random, looks_secret, tells
 from jsonlstore.redact.names import Key, classify

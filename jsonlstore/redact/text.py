@@ -5,11 +5,11 @@ Where the secrets lie is the business of `finder`; clean text costs one pass of 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
+from jsonlstore.core import expressions as re
 from jsonlstore.redact.budget import Steps, steps_for
 from jsonlstore.redact.finder import find_spans, first_hit
 from jsonlstore.redact.looks import (

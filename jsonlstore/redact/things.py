@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.redact.looks import is_worded, is_wordy, randomness, tells
 from jsonlstore.redact.names import Key
 

@@ -8,8 +8,9 @@ Every look ahead is bounded, so measuring is linear in the text however often it
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
+
+from jsonlstore.core import expressions as re
 
 if TYPE_CHECKING:
     from jsonlstore.redact.budget import Steps

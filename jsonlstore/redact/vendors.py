@@ -9,10 +9,10 @@ that it is something else, as a checksum, an id or a commit. RE2 finds the value
 
 from __future__ import annotations
 
-import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from jsonlstore.core import expressions as re
 from jsonlstore.redact import rules
 from jsonlstore.redact.keys import looks_generated
 from jsonlstore.redact.looks import is_placeholder, looks_random

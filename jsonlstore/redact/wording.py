@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache, lru_cache
 
+from jsonlstore.core import expressions as re
 from jsonlstore.redact import rules
 
 _LONGEST = 400  # characters of a label or a sentence
@@ -96,7 +96,7 @@ def is_mostly_foreign(value: str) -> bool:
 
 @cache  # ranges this large take milliseconds to compile, and most sessions hold none of them
 def _uncased() -> re.Pattern[str]:
-    return re.compile("[\u0e00-\ud7ff\uf900-\ufaff]")  # scripts that nobody makes up a password in
+    return re.kept("[\u0e00-\ud7ff\uf900-\ufaff]")  # scripts that nobody makes up a password in
 
 
 _SCRIPTS = re.compile("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]{3}")

@@ -9,9 +9,9 @@ sentence is told behind the opening's first one.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.finished import says_done
 from jsonlstore.signals.offers import is_heading_of_next, spoken_languages
 from jsonlstore.signals.requests import LONGEST_LINE

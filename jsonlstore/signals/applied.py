@@ -6,9 +6,9 @@ change files is backed by them: of its items those that say what replaced what, 
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.choices import LONGEST
 from jsonlstore.signals.offers import HEADINGS, is_heading_of_next, spoken_languages
 from jsonlstore.signals.requests import ANSWERED, fate_of, is_nudge

@@ -5,9 +5,10 @@ What later evidence mends is not in the way: a commit about it, a command that p
 
 from __future__ import annotations
 
-import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.notes import NoteBook
 from jsonlstore.signals.obstacles import failed_before, reported_error
 from jsonlstore.signals.patterns import BLOCKER
@@ -54,12 +55,16 @@ def blockers(
             source="request",
         )
     if request:
-        error = reported_error(talk)
+        error = reported_error(talk, language)
         untouched = not any(moment.changes for moment in (talk[-1].user, *talk[-1].answers))
         if error and not _is_mended(error, talk, work) and (ending.verify or untouched or request.fate in UNFINISHED):
             book.add(BLOCKER, error.text, error.confidence, entry_id=error.entry_id, at=error.at, source="reported")
     for one in reversed([each for each in ending.blockers if not _is_mended(each, talk, work)]):
         book.add(BLOCKER, one.text, one.confidence, entry_id=one.entry_id, at=one.at, source=one.kind)
+    if closing := talk[-1].closing if talk else None:
+        for refused in islice(work.refusals.told_by(closing.text, work.turn), 1):
+            said = f"{shorten(refused.what, 60)}: {refused.said}"
+            book.add(BLOCKER, said, 0.75, entry_id=refused.entry_id, at=refused.at, source="command")
     stopped = work.stopped_at
     if work.failed_in_a_row >= _ALL_FAIL:
         said = f"Every command fails: {work.bare_exit} (the last {work.failed_in_a_row} commands)"

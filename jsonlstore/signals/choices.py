@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.language import may_any_say, may_be_said
 from jsonlstore.signals.offers import DECIDED_HEADINGS, listed_next
 from jsonlstore.signals.rulings import QUOTED, begins_with_refusal, clauses, together, whole_clauses
@@ -58,7 +58,20 @@ _ASKED = (
 )
 # [type=url_parsing, input_value=…]: a program said that; a branch or a line with its comment was copied from code
 _MESSAGE = re.compile(r"\[\w+=[^\]\n]+\]|^case\s.{0,80}:|\S\s*//\s")
+# what heads the rules of a task, mostly in English whatever language follows
+_RULES_HEADING = re.compile(
+    r"^#{1,6} +(?:\S+ )?(?:constraints?|restrictions?|rules|do not|don'ts|einschränkungen|regeln|vorgaben|restricciones|reglas|contraintes|règles"
+    r"|restrições|regras|vincoli|regole|ограничения|правила|обмеження|约束|限制|规则|要求和限制|制約(?:条件)?|ルール|禁止事項|제약(?: ?조건)?|규칙)\W*\n",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ITEM_LINE = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,2}[.)])[ \t]+(\S.{5,200})$", re.MULTILINE)
+_REFUSING = re.compile(
+    r"\b(?:not|no|never|only|without|avoid|nicht|kein\w*|nur|ohne|nie|sin|s[oó]lo|nunca|ne|pas|jamais|sans|não|sem|apenas|non|mai|senza|не|нельзя|только|без|ні|лише)\b|n't\b|ない|禁止|のみ|不(?:要|得|能|可)|勿|只|仅|말|않|금지|만 ",
+    re.IGNORECASE,
+)
+_MOST_RULED = 2
 _CUE = ("task_cue",)
+_EXPLAIN = ("explain",)
 _FORBID = ("forbid_cue",)
 _TOLD = ("decided", "insight")
 _THEREFORE = re.compile(
@@ -103,15 +116,27 @@ def directives(text: str, speakers: Sequence[Language], *, opening: bool = False
     """
     # asked of the whole message first: most say nothing of the kind, and sentences are many
     whole = text.replace("’", "'")
+    ruled = _ruled_below_heading(text) if opening and "#" in text else []
     known = [one for one in speakers if one.may_say(_ASKED, whole)]
-    if not known or any(one.says("explain", whole[:_MOST_ASKED]) for one in known):
-        return []  # who asks what a sentence means did not say it
-    found: list[Said] = []
+    if not known or any(one.may_say(_EXPLAIN, whole) and one.says("explain", whole[:_MOST_ASKED]) for one in known):
+        return ruled  # who asks what a sentence means did not say it
+    found: list[Said] = ruled
     for sentence in spoken_sentences(_PLAN_TOOL.sub("", text) if "plan" in text else text):
         said = _read(_without_next_number(sentence, text), known, _WITHOUT_WISHES if opening else _DIRECTIVES)
         if said:
             found.append(said)
     return found
+
+
+def _ruled_below_heading(text: str) -> list[Said]:
+    """What the message that opens a session lists under "Constraints": the last items say what is not to be done."""
+    head = _RULES_HEADING.search(text)
+    if head is None:
+        return []
+    items = _ITEM_LINE.findall(text[head.end() :].split("\n#", 1)[0][:_MOST_ASKED])
+    told = [plain_text(item) for item in items]
+    refusing = [one for one in told if _REFUSING.search(one.replace("’", "'"))] or told
+    return [Said(CONSTRAINT, shorten(one, LONGEST), WEAK_RULE) for one in refusing[-_MOST_RULED:]]
 
 
 def _without_next_number(sentence: str, text: str) -> str:

@@ -7,11 +7,13 @@ Everything later evidence closes is closed here, and what is not supported is no
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.core.model import Commit, Failing, FileInWork, Ground, LastRequest, Note, PendingTask
+from jsonlstore.signals.backing import Backing
 from jsonlstore.signals.blockers import blockers, since
 from jsonlstore.signals.closings import closed_by_session
 from jsonlstore.signals.decisions import settled_notes, weighed_notes
@@ -19,11 +21,14 @@ from jsonlstore.signals.earlier import earlier_requests
 from jsonlstore.signals.ending import TO_USER, ClosingSituation, read_ending
 from jsonlstore.signals.fates import with_fate
 from jsonlstore.signals.finished import says_done
+from jsonlstore.signals.language import small_kinds
 from jsonlstore.signals.notes import NoteBook
 from jsonlstore.signals.obstacles import did_themselves
 from jsonlstore.signals.offers import Opened
 from jsonlstore.signals.patterns import DONE
-from jsonlstore.signals.requests import ANSWERED, FAILED, INTERRUPTED, UNFINISHED, is_nudge
+from jsonlstore.signals.plans import is_waiting
+from jsonlstore.signals.replies import opens_with_yes
+from jsonlstore.signals.requests import ANSWERED, FAILED, INTERRUPTED, UNFINISHED, is_nudge, offer_of
 from jsonlstore.signals.sentences import sentences, shorten
 from jsonlstore.signals.tasks import covers, evidence, hash_id
 from jsonlstore.signals.words import content_words
@@ -43,10 +48,12 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 20
 _LONGEST_LINE = 200
+_LONGEST_PLAN = 120
 _HEAD, _MOST_COMPARED = 600, 2_000  # of a message
 MOST_TICKED = 6
 STALE_LIST = 4  # turns
 STALE_FILE = 30
+_QUESTION_END = re.compile("[?？]")
 _FILE_NAME = re.compile(r"(?<![\w-])[\w-]++(?:\.[\w-]+)*\.[a-zA-Z]\w{0,4}\b")
 
 
@@ -85,14 +92,15 @@ def conclude(
     failing = work.failing()
     if failing and talk and did_themselves(talk[-1].user, language):
         failing = work.failing(done_by_hand=True)
-    still_open = [one for one in ending.listed if not _is_covered(one, talk, work)]
+    still_open = [one for one in ending.listed if not _is_covered(one, talk, work, language)]
     todos = _open_todos(ending, talk, work)
     pending = _pending(ending, still_open, todos, talk, work, tasks, options.max_tasks)
     step = _next_step(ending, still_open, todos, work) or _set_last(pending, talk)
     in_progress = _in_progress(ending, todos)
-    weighed = weighed_notes(notes, talk)
+    backing = Backing(talk, language)
+    weighed = weighed_notes(notes, talk, backing)
     # first: of two as sure the later is shown
-    settled = [] if options.first_match_patterns else settled_notes(talk, weighed, language)
+    settled = [] if options.first_match_patterns else settled_notes(talk, weighed, language, backing)
     return Conclusions(
         last_request=_last_request(ending),
         earlier_requests=earlier_requests(talk, language, heard),
@@ -180,7 +188,24 @@ def _next_step(
         return recent[0]
     waiting = [Opened(item.title, item.entry_id, "", 0, 0, "todo", 0.75) for item in todos]
     asked = next((one for one in ending.labelled if one.by_user), None)  # "Next step: …" in the user's own words
-    return asked or ending.run or ending.left or ending.verify or next(iter([*ending.labelled, *waiting]), None)
+    return (
+        asked
+        or _planned(work)
+        or ending.run
+        or ending.left
+        or ending.verify
+        or next(iter([*ending.labelled, *waiting]), None)
+    )
+
+
+def _planned(work: WorkLog) -> Opened | None:
+    """A plan that was written and not carried out."""
+    plan = work.plan if is_waiting(work.plan, work.turn) else None
+    if plan is None:
+        return None
+    return Opened(
+        f"Carry out the plan: {shorten(plan.title, _LONGEST_PLAN)}", plan.entry_id, plan.at, 0, plan.turn, "plan", 0.8
+    )
 
 
 def _set_last(pending: Sequence[PendingTask], talk: Sequence[Exchange]) -> Opened | None:
@@ -248,7 +273,7 @@ def _pending(
     if ending.offer and ending.offer.kind == "offer" and not (ending.offer_comes_after and still_open):
         _add(found, ending.offer.text, ending.offer.entry_id, "offer", 0.7)
     listed = any(one.back == 0 for one in still_open)  # then the sentences around the list say it again
-    for told in (*ending.wrong, ending.left, *(() if listed else (ending.run, ending.verify))):
+    for told in (*ending.wrong, _planned(work), ending.left, *(() if listed else (ending.run, ending.verify))):
         if told:
             _add(found, told.text, told.entry_id, told.kind, told.confidence)
     for one in ending.unmet:
@@ -291,7 +316,7 @@ def _is_same(one: frozenset[str], other: frozenset[str]) -> bool:
     return len(one) > 1 and len(other) > 1 and (covers(one, other) or covers(other, one))
 
 
-def _is_covered(one: Opened, talk: Sequence[Exchange], work: WorkLog) -> bool:
+def _is_covered(one: Opened, talk: Sequence[Exchange], work: WorkLog, language: Language | None) -> bool:
     """Whether something done after it was listed is about it: a commit, a ticked item, a request that changed files."""
     words = content_words(one.text)
     asked = [
@@ -299,9 +324,25 @@ def _is_covered(one: Opened, talk: Sequence[Exchange], work: WorkLog) -> bool:
         for each in talk
         if each.user.turn > one.turn and any(moment.changes for moment in (each.user, *each.answers))
     ]
+    asked += _accepted(one.turn, talk, language)
     later = [*asked, *(commit.subject for commit in since(work, one.turn + 1))]
     ticked = [item.title for item in work.todos.done_items() if item.is_done and item.turn >= one.turn]
     return any(covers(words, content_words(text)) for text in (*later, *ticked))
+
+
+def _accepted(turn: int, talk: Sequence[Exchange], language: Language | None) -> list[str]:
+    """The offers the user said yes to since, where tools were used for them and the answer came."""
+    taken = (
+        before.closing
+        for before, each in pairwise(talk)
+        if each.user.turn > turn and each.called and each.last.ends_with == "said" and _says_yes(each.user.text)
+    )
+    # its question alone: what else there was to choose from stands behind it
+    return [_QUESTION_END.split(offer.text)[0] for closing in taken if (offer := offer_of(closing, language))]
+
+
+def _says_yes(text: str) -> bool:
+    return "yes" in small_kinds(text) or opens_with_yes(text)
 
 
 def _failing(failing: Family | None) -> Failing | None:

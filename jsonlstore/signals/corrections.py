@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
-import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from jsonlstore.signals.choices import CONSTRAINT, DECISION, LONGEST_RULING, REVERT, Said, is_order
+from jsonlstore.core import expressions as re
+from jsonlstore.signals.choices import CONSTRAINT, DECISION, LONGEST_RULING, REVERT, WEAK_RULE, Said, is_order
 from jsonlstore.signals.language import may_any_say
 from jsonlstore.signals.sentences import own_lines, plain_text, shorten
 from jsonlstore.signals.words import content_words
@@ -96,9 +97,11 @@ def takes_back(later: Correction, said: Sequence[Said], known: Sequence[Language
 def told_anew(later: Correction, said: Sequence[Said], gone: Sequence[Note]) -> list[Said]:
     """What a message says once it replaced something; a mere part of a sentence is told with what it replaces."""
     kept = [one for one in said if one.kind != REVERT or not gone]
-    if not gone or any(one.kind in {DECISION, CONSTRAINT} for one in kept):
+    if not gone:
         return kept
+    if any(one.kind in {DECISION, CONSTRAINT} for one in kept):  # who corrects themselves weighed it
+        return [replace(one, confidence=max(one.confidence, WEAK_RULE)) for one in kept]
     text = later.text
     if len(content_words(text)) < _WHOLE:
         text = f"{text.rstrip(' .!。')} (not: {gone[-1].content})"
-    return [*kept, Said(DECISION, shorten(text, LONGEST_RULING), 0.75)]
+    return [*kept, Said(DECISION, shorten(text, LONGEST_RULING), WEAK_RULE)]

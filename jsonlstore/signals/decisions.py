@@ -1,4 +1,8 @@
-"""Which of a session's decisions stand at its end: rules last, what was picked or asked for fades when it is done."""
+"""Which of a session's decisions stand at its end: rules last, what was picked or asked for fades when it is done.
+
+A rule is told by its words. What was merely wished, picked or asked for is told where the rest of the session bears it
+out (`backing`): most such sentences are carried out with the next answer and matter to nobody after it.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.signals.applied import APPLIED, applied_choices
 from jsonlstore.signals.choices import CHOICE, DECISION, WEAK_RULE
+from jsonlstore.signals.conversation import USER
 from jsonlstore.signals.notes import NoteBook, is_echo
 from jsonlstore.signals.shaped import SHAPED, shaped_requests
 from jsonlstore.signals.words import content_words
@@ -15,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from jsonlstore.core.model import Note
+    from jsonlstore.signals.backing import Backing
     from jsonlstore.signals.conversation import Exchange
     from jsonlstore.signals.language import Language
 
@@ -25,7 +31,7 @@ APPLIED_SHOWN = 2  # of what the agent settled: its latest choices
 LEAST_PASTED = 4  # messages in a row
 
 
-def weighed_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Note]:
+def weighed_notes(notes: Iterable[Note], talk: Sequence[Exchange], backing: Backing) -> list[Note]:
     """The notes; what the user picked or agreed to in the last exchanges is what the next session builds on."""
     recent = {one.user.id for one in talk[-RECENT:]}
     stopped = {one.user.id for one in talk if one.last.aborted}
@@ -47,11 +53,22 @@ def weighed_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Note]
                 told.append(note)
         elif note.extra["evidence"]["kind"] == CHOICE and note.timestamp >= since:
             told.append(note)
-        elif note.type == DECISION and note.confidence <= _fades(note) and note.source_entry_id not in lately:
-            told.append(replace(note, confidence=min(note.confidence, 0.65)))
+        elif note.type == DECISION and note.confidence <= _fades(note):
+            told.append(_as_backed(note, backing, late=note.source_entry_id in lately))
         else:
             told.append(note)
     return told
+
+
+def _as_backed(note: Note, backing: Backing, *, late: bool) -> Note:
+    """What the user wished or picked, as sure as the rest of the session makes it; what they forbid may be new."""
+    place = backing.place(note.source_entry_id, note.timestamp)
+    if note.extra["evidence"]["kind"] != USER or place is None:
+        return note if late else replace(note, confidence=min(note.confidence, 0.65))
+    said = note.content
+    if backing.came_back(said, place) or backing.is_called_one(said) or (late and backing.answered(place)):
+        return replace(note, confidence=max(note.confidence, 0.7))
+    return note if late and note.confidence >= WEAK_RULE else replace(note, confidence=min(note.confidence, 0.65))
 
 
 def _fades(note: Note) -> float:
@@ -59,7 +76,9 @@ def _fades(note: Note) -> float:
     return 0.7 if note.extra["evidence"]["kind"] == CHOICE else WEAK_RULE
 
 
-def settled_notes(talk: Sequence[Exchange], told: Sequence[Note], language: Language | None) -> list[Note]:
+def settled_notes(
+    talk: Sequence[Exchange], told: Sequence[Note], language: Language | None, backing: Backing
+) -> list[Note]:
     """What was asked for and done lately, unless it is told already: a reply that picks something is told as such."""
     known = [content_words(note.content) for note in told if note.type == DECISION]
     replies = {note.source_entry_id for note in told if note.extra["evidence"]["kind"] == CHOICE}
@@ -68,14 +87,17 @@ def settled_notes(talk: Sequence[Exchange], told: Sequence[Note], language: Lang
     late = talk[-max(FADING, len(talk) // 2) :]
     chosen = ((one, content_words(one[1])) for one in applied_choices(late, language))
     applied = [one for one, words in chosen if not any(is_echo(words, other) for other in known)]
-    shown = [said for _, said, against in applied if against][-APPLIED_SHOWN:]
+    shown = [said for _, said, against in applied if against and backing.is_named(said)][-APPLIED_SHOWN:]
     for closing, said, _ in applied:  # first: what the user asked for is shown before it
         sure = 0.7 if said in shown else 0.6
         book.add(DECISION, said, sure, entry_id=closing.id, at=closing.at, source=APPLIED)
-    for user, wish in shaped_requests(late, language):
+    for user, wish, corrects in shaped_requests(late, language):
         words = content_words(wish)
         if user.id not in replies and user.id not in in_lines and not any(is_echo(words, one) for one in known):
-            book.add(DECISION, wish, 0.7, entry_id=user.id, at=user.at, source=SHAPED)
+            place = backing.place(user.id, user.at)
+            borne_out = corrects or (place is not None and backing.came_back(wish, place))
+            sure = 0.7 if borne_out else 0.6
+            book.add(DECISION, wish, sure, entry_id=user.id, at=user.at, source=SHAPED)
     return book.notes()
 
 

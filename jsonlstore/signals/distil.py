@@ -7,10 +7,10 @@ Text is redacted before anything is taken from it, and what leaves is redacted a
 
 from __future__ import annotations
 
-import re
 from collections import Counter, deque
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.core.model import Tokens
 from jsonlstore.redact import MARK, Redactor
 from jsonlstore.signals.agent_tools import AgentTools
@@ -69,6 +69,7 @@ _NOTED_AS = {CHOICE: DECISION, DECISION: DECISION, CONSTRAINT: DECISION, SCOPE: 
 _ASSISTANT_WEIGHT = 0.5
 _ASSISTANT_OPENING = 800
 _LONG_SESSION = 6  # turns
+_LEAST_TOPICS, _TURNS_A_TOPIC = 6, 10
 _SYSTEM_OPENING = 200
 _LONGEST_TOPIC_LINE = 160
 _HIDDEN = re.compile(
@@ -145,7 +146,7 @@ class Distiller:
         found = self.conclusions(on_path)
         options = self._options
         told = Signals(
-            hot_topics=tuple(self.topics.current_topics(options.max_topics, self._least_said())),
+            hot_topics=tuple(self.topics.current_topics(self._most_topics(), self._least_said())),
             active_projects=tuple(self.topics.active_projects(options.max_projects)),
             pending_tasks=found.pending_tasks,
             recent_learnings=tuple(self._agent.memory.learnings()),
@@ -214,6 +215,10 @@ class Distiller:
         if entry.role == "assistant" and entry.timestamp:
             self._turn_ends[self.work.turn] = entry.timestamp
             self._turn_ends.pop(self.work.turn - _TURNS_TIMED, None)
+
+    def _most_topics(self) -> int:
+        """A short session is about few things: behind them come the words it happened to be told in."""
+        return min(self._options.max_topics, _LEAST_TOPICS + self.work.turn // _TURNS_A_TOPIC)
 
     def _least_said(self) -> float:
         """How often a word must come up to be a topic: in a short session once by each side will do."""

@@ -6,9 +6,9 @@ nobody what a session was about.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.core.model import EarlierRequest
 from jsonlstore.signals.decisions import pasted
 from jsonlstore.signals.language import speaks_another

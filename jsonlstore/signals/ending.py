@@ -8,10 +8,10 @@ in the closing message, its last offer. A turn that died half-way is told exactl
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.answers import answer_line
 from jsonlstore.signals.conversation import ASSISTANT, USER
 from jsonlstore.signals.handed import commands_left, only_asks_back, to_verify

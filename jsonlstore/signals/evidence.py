@@ -8,19 +8,22 @@ It is told from tool calls and their results alone; nothing here depends on the 
 from __future__ import annotations
 
 import posixpath
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.families import Family, Runs
 from jsonlstore.signals.outcome import Outcome, outcome, told_error
 from jsonlstore.signals.references import References
+from jsonlstore.signals.refusals import Refusals
 from jsonlstore.signals.shell import Purpose, Step, commit_subject, may_commit, merely_looks, steps, written_files
 from jsonlstore.signals.todos import TodoBoard
 from jsonlstore.signals.undone import RESET, TAKES_BACK, after_step, removed_by_name, reverted_subject, without_reverted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from jsonlstore.signals.plans import WrittenPlan
 
 MOST_COMMITS = 200
 MOST_FILES = 400
@@ -111,6 +114,7 @@ class WorkLog:
     todos: TodoBoard = field(default_factory=TodoBoard)
     memory_writes: list[tuple[int, str]] = field(default_factory=list)
     references: References = field(default_factory=References)
+    refusals: Refusals = field(default_factory=Refusals)
     made: list[GitCommit] = field(default_factory=list)  # by the command that ran last
     taken_back: list[GitCommit] = field(default_factory=list)  # by the same
     _dropped: list[GitCommit] = field(default_factory=list)  # by the last reset, which another may bring back
@@ -118,6 +122,7 @@ class WorkLog:
     _failed: dict[str, str] = field(
         default_factory=dict
     )  # commands that failed and did not pass since, the latest last
+    plan: WrittenPlan | None = None
     stopped_at: Failed | None = None  # the result that came last, where it was an error
     failed_in_a_row: int = 0  # commands that said nothing but their exit code, up to the last one
     bare_exit: str = ""
@@ -141,15 +146,19 @@ class WorkLog:
             self.failed_in_a_row = self.failed_in_a_row + 1 if silent else 0
             self.bare_exit = " ".join(text.split()) if silent else ""
         self.stopped_at = Failed(what, told_error(text), at, entry_id, is_command) if failed else None
+        if self.stopped_at:
+            self.refusals.failed(what, self.stopped_at.summary, text, self.turn, at, entry_id)
+        else:
+            self.refusals.passed(what)
 
     def ran(self, command: str, text: str, details: Mapping[str, Any], *, is_error: bool, at: str, entry_id: str | None) -> Outcome:  # fmt: skip
         """A command and what it answered."""
         self.made, self.taken_back = [], []
-        if not is_error and any(one.family.partition(" ")[0] in _CLEARS for one in steps(command)):
+        done = steps(command)
+        if not is_error and any(one.family.partition(" ")[0] in _CLEARS for one in done):
             self.runs.acts += 1
         if not self.looks and merely_looks(command):
             return _UNTOLD
-        done = steps(command)
         went = outcome(text, details, is_error=is_error, is_test=any(one.purpose is Purpose.TEST for one in done))
         if went.interrupted:
             self.runs.started_again(done)
@@ -265,6 +274,7 @@ class WorkLog:
         for one in made:
             self.references.committed(one.subject, entry_id)
         del self.commits[:-MOST_COMMITS]
+        self.plan = None
         for file in self._files.values():
             file.uncommitted = False
 

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.evidence import WorkLog
 from jsonlstore.signals.options import ToolNames
 from jsonlstore.signals.requests import is_nudge, without_command

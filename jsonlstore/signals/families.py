@@ -8,10 +8,10 @@ had failed. What a run selects is told by the paths and names it is given and by
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.shell import Purpose, steps
 
 if TYPE_CHECKING:

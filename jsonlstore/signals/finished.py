@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.language import CYRILLIC, HANGUL, KANA, languages, recognise
 
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.finished import says_done
 from jsonlstore.signals.offers import Opened, spoken_languages
 from jsonlstore.signals.outcome import last_error

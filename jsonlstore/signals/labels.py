@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.sentences import plain_text, prose_lines, sentences, shorten
 from jsonlstore.signals.words import content_words
 

@@ -7,12 +7,12 @@ matched at word boundaries ignoring case. Text in a language without a file says
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from functools import cache, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from jsonlstore.core import expressions as re
 from jsonlstore.core.regex import any_of, compiled, searcher
 
 if TYPE_CHECKING:
@@ -44,6 +44,10 @@ _ASSERTIONS = frozenset({"(?=", "(?!", "(?<=", "(?<!"})
 _BRACKETS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?<?[=!]|[()]|[^\\\[()]+", re.DOTALL)
 _EDGES = frozenset({"^", "$", r"\b", r"\B"})
 _PARTS = re.compile(r"\\.|\[\^?|\]|\{(\d+),\d{2,}\}|[^\\\[\]{^$]+|.", re.DOTALL)
+_SIGN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
+_REPEATS = re.compile(r"(?:[*+?]|\{\d*,?\d*\})[?+]?")
+_ANY = r"(?:\.|\\S|\[\^[^\]]*\])"
+_GAP = re.compile(rf"{_ANY}|\(\?:{_ANY}[*+]? ?\)")
 
 # what a whole message may be without saying anything of its own
 SMALL = ("yes", "no", "nudge", "talk")
@@ -71,28 +75,33 @@ class Language:
         """The expressions of one kind, as the file has them."""
         return list(self._data.get(kind, ()))
 
+    def expressions(self, kind: str) -> list[str]:
+        """The same as they are asked: people leave out accents, and expect to be understood."""
+        told = self.phrases(kind)
+        return [_without_accents(one) for one in told] if self.code in _ACCENTED else told
+
     def pattern(self, kind: str) -> re.Pattern[str]:
         """One expression for all of a kind."""
         found = self._joined.get(kind)
         if found is None:
-            found = self._joined[kind] = self._compile("|".join(one.rstrip() for one in self.phrases(kind)))
+            found = self._joined[kind] = self._compile("|".join(one.rstrip() for one in self.expressions(kind)))
         return found
 
     def patterns(self, kind: str) -> Iterator[re.Pattern[str]]:
         """The expressions of a kind one by one, where a group says what is meant; those nobody gets to stay as text."""
         found = self._compiled.setdefault(kind, [])
-        for place, phrase in enumerate(self._data.get(kind, ())):
+        for place, phrase in enumerate(self.expressions(kind)):
             if place == len(found):
                 found.append(self._compile(phrase.rstrip()))
             yield found[place]
 
     def _compile(self, source: str) -> re.Pattern[str]:
         if not source:
-            return re.compile(r"(?!)")
+            return re.kept(r"(?!)")
         before = "" if self.script in _UNSPACED or self.script == HANGUL else r"(?<!\w)"
         # Cyrillic and Korean words go on after their stem
         after = r"(?!\w)" if self.script == LATIN else ""
-        return re.compile(f"{before}(?:{source}){after}", re.IGNORECASE)
+        return re.kept(f"{before}(?:{source}){after}", re.IGNORECASE)
 
     def says(self, kind: str, text: str) -> bool:
         """Whether `text` holds a phrase of the kind."""
@@ -114,8 +123,8 @@ class Language:
         """A whole line that heads a list of the kind."""
         found = self._headings.get(kind)
         if found is None:
-            phrases = "|".join(self.phrases(kind))
-            found = self._headings[kind] = re.compile(rf"(?:{phrases})\s*", re.IGNORECASE)
+            phrases = "|".join(self.expressions(kind))
+            found = self._headings[kind] = re.kept(rf"(?:{phrases})\s*", re.IGNORECASE)
         return found
 
 
@@ -135,7 +144,7 @@ def _any_glance(kinds: tuple[str, ...]) -> Search:
 
 
 def _glance(spoken: tuple[Language, ...], kinds: tuple[str, ...]) -> Search:
-    phrases = (one.rstrip() for language in spoken for kind in kinds for one in language.phrases(kind))
+    phrases = (one.rstrip() for language in spoken for kind in kinds for one in language.expressions(kind))
     return searcher(compiled(f"(?i){any_of(map(widened, phrases))}", text=True, groups=False))
 
 
@@ -163,7 +172,50 @@ def widened(phrase: str) -> str:
         elif part[0] == "[":
             within = part
         parts.append(part)
-    return "".join(parts)
+    return _solid("".join(parts))
+
+
+def _solid(phrase: str) -> str:
+    """`phrase` without what may be left out at its beginning and end, and without gaps there: whatever finds the one
+    finds the other, and an automaton that waits for what follows "the" has many times the states.
+    """
+    elements = _elements(phrase)
+    begin, end = 0, len(elements)
+    while begin < end and _is_loose(*elements[begin]):
+        begin += 1
+    while end > begin and _is_loose(*elements[end - 1]):
+        end -= 1
+    return "".join(sign + repeats for sign, repeats in elements[begin:end]) or phrase
+
+
+def _elements(phrase: str) -> list[tuple[str, str]]:
+    """The signs, classes and brackets of an expression one after another, each with how often it may stand there; none
+    of alternatives outside of any bracket.
+    """
+    found: list[tuple[str, str]] = []
+    at = start = depth = 0  # of the brackets around a place
+    while at < len(phrase):
+        sign = _SIGN.match(phrase, at)
+        assert sign is not None  # it takes any sign
+        depth -= sign[0] == ")"
+        if not depth and sign[0] not in {"(", ")"}:
+            start = at
+        depth += sign[0] == "("
+        if sign[0] == "|" and not depth:
+            return []
+        if sign[0] == "(" and depth == 1:
+            start = at
+        at = sign.end()
+        if not depth:
+            repeats = _REPEATS.match(phrase, at)
+            found.append((phrase[start:at], repeats[0] if repeats else ""))
+            at += len(found[-1][1])
+    return found
+
+
+def _is_loose(sign: str, repeats: str) -> bool:
+    """Whether a part of an expression may be missing, or is a gap."""
+    return repeats.startswith(("*", "?", "{0")) or sign == " " or (bool(repeats) and _GAP.fullmatch(sign) is not None)
 
 
 def _without_looks(phrase: str) -> str:
@@ -180,8 +232,26 @@ def _without_looks(phrase: str) -> str:
     return "".join(kept)
 
 
+def _without_accents(expression: str) -> str:
+    """An expression in which a word of some letters may be spelt without its accents; in short ones they tell two
+    words apart ("é" and "e", "más" and "mas")."""
+    return expression if expression.isascii() else _LONG_WORD.sub(_either_way, expression)
+
+
+def _either_way(word: re.Match[str]) -> str:
+    if word[0].startswith("["):  # a class of characters, or a word that has none
+        return word[0]
+    return _ACCENT.sub(lambda letter: f"[{letter[0]}{_PLAIN[letter[0]]}]", word[0])
+
+
 def _by_code(code: str) -> Language:
     return languages()[code]
+
+
+_ACCENTED = frozenset({"es", "fr", "it", "pt"})
+_PLAIN = dict(zip("áàâãäéèêëíìîïóòôõöúùûüçñ", "aaaaaeeeeiiiiooooouuuucn", strict=True))
+_ACCENT = re.compile(f"[{''.join(_PLAIN)}]")
+_LONG_WORD = re.compile(r"\[[^\]]*\]|(?<!\\)\bnão\b|[^\W\d_]{5,}")
 
 
 @cache
@@ -278,12 +348,12 @@ def small_kinds(text: str) -> frozenset[str]:
 
 @cache
 def _small() -> re.Pattern[str]:
-    return re.compile(rf"[\W_]*(?:(?:{_phrases(SMALL)})[\W_]*)+")
+    return re.kept(rf"[\W_]*(?:(?:{_phrases(SMALL)})[\W_]*)+")
 
 
 @cache
 def _small_kind(kind: str) -> re.Pattern[str]:
-    return re.compile(rf"[\W_]*(?:{_phrases((kind,))})")
+    return re.kept(rf"[\W_]*(?:{_phrases((kind,))})")
 
 
 def _phrases(kinds: tuple[str, ...]) -> str:
@@ -293,6 +363,6 @@ def _phrases(kinds: tuple[str, ...]) -> str:
     for language in languages().values():
         into = unspaced if language.script in _UNSPACED else spaced
         into |= {phrase.lower() for kind in kinds for phrase in language.phrases(kind)}
-    joined = "|".join(sorted(map(re.escape, spaced), key=len, reverse=True))
-    loose = "|".join(sorted(map(re.escape, unspaced), key=len, reverse=True))
+    joined = "|".join(sorted(map(re.escape, sorted(spaced)), key=len, reverse=True))
+    loose = "|".join(sorted(map(re.escape, sorted(unspaced)), key=len, reverse=True))
     return rf"(?:{joined})(?!\w)|(?:{loose})"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from jsonlstore.core import expressions as re
 from jsonlstore.core.model import ConfidenceUpdate
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ show in a word's form: German writes its nouns with a capital, Romance and Slavi
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import cache, lru_cache
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.background import GENERIC, VERBS
 
 _LEAST_ADVERB = 7

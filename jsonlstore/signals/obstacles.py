@@ -7,9 +7,9 @@ Prose counts only near the end, and never a heading, a conditional or a quotatio
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.closings import tells_deed
 from jsonlstore.signals.conversation import ASSISTANT, USER
 from jsonlstore.signals.finished import says_done
@@ -39,6 +39,12 @@ _HEAD = 600
 _LONGEST_LABEL = 40
 _FEW_WORDS = 4  # of an item that says little without what it is about
 _ITEM = re.compile(r"\s*(?:[-*+•–]|\d{1,2}[.)])\s")
+_ERROR_REACH = 4  # exchanges
+_ERROR_HEAD = 2_000
+# in the words of programs, whatever language people speak
+_SAYS_WRONG = re.compile(
+    r"(?i)\b(?:timed? ?out|fail(?:ed|ure)|unavailable|refused|denied|unauthori[sz]ed|forbidden|not found|cannot|could not|unable to|invalid|missing|unexpected|exception|errors?|aborted|unreachable|unsupported|[45]\d\d)\b"
+)
 _UNINDENTED = re.compile(r"^[ \t]+", re.MULTILINE)  # what people copy from a page or a terminal is set in
 _MENDED = re.compile(
     r"(?<!not )(?<!n't )\b(?:fixed|resolved|solved|behoben|gefixt|gelöst|corregid[oa]s?|solucionad[oa]s?|arreglad[oa]s?|corrig(?:é|ée|és|ées)|réparée?s?|résolue?s?|corrigid[oa]s?|resolvid[oa]s?|risolt[oaie]|corrett[oaie])\b|исправ(?:ил|лен)|починил|виправ(?:ив|лен)|已(?:经)?(?:修复|解决|修正)|修正しました|解決しました|修复(?:了|完成)|수정(?:했|하였|완료)|해결(?:했|됐|되었)",
@@ -221,16 +227,50 @@ def _got_over(sentence: str, language: Language) -> bool:
     return bool(rest) and (language.says("works", rest) or language.says("done", rest))
 
 
-def reported_error(talk: Sequence[Exchange]) -> Opened | None:
-    """The error a user pasted with one of the last requests."""
-    for back, one in enumerate(reversed(talk[-2:])):
-        error = last_error(_UNINDENTED.sub("", one.user.text))
+def reported_error(talk: Sequence[Exchange], language: Language | None = None) -> Opened | None:
+    """The error a user pasted with one of the last requests; an earlier one while the work on it goes on."""
+    for back, one in enumerate(reversed(talk[-_ERROR_REACH:])):
+        error = _pasted_error(one.user.text) if "\n" in one.user.text else ""
+        if not error:
+            if _says_works(one.user, language):
+                return None
+            continue
         cut_off = one.last.aborted or one.last.ends_with != "said"
-        if back and not cut_off:  # explained, and nobody did anything since
-            cut_off = not any(each.changes for exchange in talk[-2:] for each in (exchange.user, *exchange.answers))
-        if error and "\n" in one.user.text and (back == 0 or cut_off):
+        if back:  # explained, and nobody did anything since
+            since = [each for exchange in talk[-1 - back :] for each in (exchange.user, *exchange.answers)]
+            cut_off = (back == 1 and cut_off) or (back == 1 and not any(each.changes for each in since))
+            cut_off = cut_off or _goes_on(error, one.user.text, talk[-1])
+        if back == 0 or cut_off:
             return Opened(error, one.user.id, one.user.at, back, one.user.turn, "reported", 0.75)
     return None
+
+
+def _pasted_error(text: str) -> str:
+    """The last line of what a user pasted that names an error; else what they put below "the error is:"."""
+    found = last_error(_UNINDENTED.sub("", text))
+    if found:
+        return found
+    led = False
+    for line in text[:_ERROR_HEAD].split("\n"):
+        plain = line.strip()
+        if led and plain and len(plain) <= _LONGEST and _SAYS_WRONG.search(plain):
+            return plain
+        led = plain.endswith((":", "：")) if plain else led
+    return ""
+
+
+def _says_works(said: Moment, language: Language | None) -> bool:
+    return len(said.text) <= _LONGEST_REPORT and any(
+        known.says("works", said.text.replace("’", "'")) for known in spoken_languages(said.text, language)
+    )
+
+
+def _goes_on(error: str, pasted: str, last: Exchange) -> bool:
+    """Whether a request that was cut off is still about an error: it names what stood around it."""
+    if last.last.ends_with == "said" and not last.last.aborted:
+        return False
+    about = content_words(error) | content_words(pasted[:_LONGEST])
+    return len(about & content_words(last.user.text[:_HEAD])) > 1
 
 
 def failed_before(one: Exchange | None, language: Language | None) -> bool:

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.finished import says_done
 from jsonlstore.signals.language import languages, recognise
 from jsonlstore.signals.sentences import plain_text, sentences, shorten, with_named_code, without_code
@@ -107,6 +107,12 @@ def rules_of(own: Language | None) -> list[Language]:
     return [own, *near, english] if own.code in _ENGLISH_TOO else [own]
 
 
+# a whole sentence that says it is done, or that nothing is left: people write it where a report asks what is open
+_SETTLED = re.compile(
+    r"^(?:none|nothing|n/?a|keine?|nichts|ninguno|nada|aucune?|rien|nenhum|nessuno|niente|нет|немає|无|没有|なし|特になし|없음)(?: (?:left|open|known|remaining|offen|bekannt))?$"
+    r"|(?:済み(?:です|で.{0,40}(?:なし|ません))?|該当なし|問題なし|問題(?:は)?(?:あり|残ってい)ません)。?$|已(?:经)?(?:全部|完全)(?:完成|解决|修复|清除|移除).{0,20}$",
+    re.IGNORECASE,
+)
 _LEAD = 60  # characters at its end
 # an item that says nothing without what stands below it: "decide whether to:"; "add tests:" does
 _LEADS_ON = re.compile(
@@ -236,7 +242,9 @@ def is_heading_of_next(line: str, known: Iterable[Language], kinds: Sequence[str
 def _take(found: list[str], item: str, known: Iterable[Language] = ()) -> None:
     """Take an item, unless it is ticked, says nothing, or says itself that it is to stay as it is or only an idea."""
     plain = plain_text(item).rstrip(" :;.,")
-    if any(one.says("left_alone", plain) or one.pattern("idea").match(plain) for one in known):
+    if _SETTLED.search(plain) or any(
+        one.says("left_alone", plain) or one.pattern("idea").match(plain) for one in known
+    ):
         return
     if _TICKED.search(item) or len(plain) < (6 if plain.isascii() else 3) or not content_words(plain):
         return

@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from jsonlstore.core import expressions as re
 from jsonlstore.core.regex import any_of, compiled, searcher
 
 if TYPE_CHECKING:

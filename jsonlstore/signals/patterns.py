@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.language import small_kinds
 from jsonlstore.signals.sentences import prose_lines, sentences
 

@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections import Counter
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.words import looks_encoded
 
 if TYPE_CHECKING:

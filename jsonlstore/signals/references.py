@@ -6,10 +6,10 @@ somebody read is not what the session was about.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from jsonlstore.core import expressions as re
 from jsonlstore.core.model import Reference
 from jsonlstore.signals.tasks import evidence
 

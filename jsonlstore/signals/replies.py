@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.choices import CHOICE, LONGEST, NAMED_OPTION, Said
 from jsonlstore.signals.language import languages, may_be_said, recognise, small_kinds
 from jsonlstore.signals.offers import all_options
+from jsonlstore.signals.plans import plan_title
 from jsonlstore.signals.sentences import plain_text, sentences, shorten
 from jsonlstore.signals.words import content_words
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from jsonlstore.signals.offers import Offer
 
 _LONGEST_CHOICE = 60
+_NAMED_FIRST = re.compile(rf"({NAMED_OPTION.pattern})\s?[:：,，;；.。\n]", re.IGNORECASE)
 _LONGEST_REPLY = 160
 _MOST_BESIDE = 3  # words of content beside the number that picks
 _MOST_REPLIED = 12  # words of content: a longer reply is a request of its own
@@ -37,8 +39,6 @@ _ORDINALS = ("ordinals",)
 _ASKED_AND_ANSWERED = re.compile(r'"([^"\n]{3,400})"="([^"\n]{1,300})"')
 _RECOMMENDED = re.compile(r"(?<!\s)\s*+\(recommended\)", re.IGNORECASE)
 _MOST_ANSWERS = 10
-_LONGEST_HEAD = 2_000
-_PLAN = re.compile(r"^(?:implementation |the )?plan\b(?: for)?", re.IGNORECASE)
 _DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4"}
 _LAST = 4  # the place of "the last one" among a language's ordinals
 
@@ -77,8 +77,8 @@ def _choosing(*, at_end: bool) -> re.Pattern[str]:
     """A word of choosing, joining or agreeing at an edge of what stands beside a number."""
     kinds = ("choose", "yes", "no")
     words = {word for one in languages().values() for kind in kinds for word in one.phrases(kind)}
-    joined = "|".join(sorted(map(re.escape, words), key=len, reverse=True))
-    return re.compile(rf"(?<!\w)(?:{joined}|{_AND})$" if at_end else rf"(?:{joined}|{_AND})(?!\w)", re.IGNORECASE)
+    joined = "|".join(sorted(map(re.escape, sorted(words)), key=len, reverse=True))
+    return re.kept(rf"(?<!\w)(?:{joined}|{_AND})$" if at_end else rf"(?:{joined}|{_AND})(?!\w)", re.IGNORECASE)
 
 
 def _place(plain: str) -> int | None:
@@ -97,7 +97,7 @@ def _place(plain: str) -> int | None:
 def _chosen(language: Language) -> re.Pattern[str]:
     """The words of choosing in a language."""
     words = sorted(map(re.escape, language.phrases("choose")), key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE)
+    return re.kept(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE)
 
 
 def may_answer(text: str, before: str) -> bool:
@@ -137,7 +137,11 @@ def decided(text: str, offer: Offer | None, before: str) -> list[Said]:
 
 
 def _opening(text: str) -> str:
-    """The first sentence of a longer reply, if it names an option: "Let's go with option 3. As for the name, …"."""
+    """The first sentence of a longer reply, if it names an option: "Let's go with option 3. As for the name, …", or
+    the option it begins with: "Plan A: all of it, but …"."""
+    named = _NAMED_FIRST.match(text.lstrip())
+    if named:
+        return named[1]
     first = next(iter(sentences(text.strip().split("\n", 1)[0])), "")
     return first if len(first) < len(text.strip()) and NAMED_OPTION.search(first) else ""
 
@@ -147,15 +151,26 @@ def begins_with_yes(text: str) -> bool:
     return _yes_and_more().match(text.lstrip()[:_LONGEST_CHOICE]) is not None
 
 
+def opens_with_yes(text: str) -> bool:
+    """Whether the first word of a message is a yes, whatever follows: "sim pode começar"."""
+    first = text[:_LONGEST_CHOICE].split(maxsplit=1)[:1]
+    return bool(first) and first[0].strip(",.!:;，。！").lower() in _yes_words()
+
+
+@cache
+def _yes_words() -> frozenset[str]:
+    return frozenset(word for language in languages().values() for word in language.phrases("plain_yes"))
+
+
 @cache
 def _yes_and_more() -> re.Pattern[str]:
     words = "|".join(re.escape(word) for language in languages().values() for word in language.phrases("plain_yes"))
-    return re.compile(rf"(?:{words})(?:\s+(?:{words}))*(?:\s*[,.!;:，。！、]|\s+(?:{_AND})(?!\w))", re.IGNORECASE)
+    return re.kept(rf"(?:{words})(?:\s+(?:{words}))*(?:\s*[,.!;:，。！、]|\s+(?:{_AND})(?!\w))", re.IGNORECASE)
 
 
 @cache  # as large a range takes a millisecond to compile
 def _unspaced() -> re.Pattern[str]:
-    return re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+    return re.kept("[\u3040-\u30ff\u3400-\u9fff]")
 
 
 def _taken_up(plain: str, offer: Offer, before: str) -> list[Said]:
@@ -195,8 +210,5 @@ def answered_questions(text: str) -> list[Said]:
 
 def approved_plan(plan: str) -> list[Said]:
     """A plan the user let pass, by its title: the first line that says something beside "Plan"."""
-    for line in plan[:_LONGEST_HEAD].split("\n"):
-        title = _PLAN.sub("", plain_text(line)).strip(" :–—-")
-        if len(content_words(title)) >= 2:
-            return [Said(CHOICE, shorten(f"Approved plan: {title}", LONGEST), 0.7)]
-    return []
+    title = plan_title(plan)
+    return [Said(CHOICE, shorten(f"Approved plan: {title}", LONGEST), 0.7)] if title else []

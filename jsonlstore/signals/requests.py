@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.conversation import ASSISTANT
 from jsonlstore.signals.language import small_kinds
 from jsonlstore.signals.offers import closing_offer, spoken_languages
@@ -45,6 +45,7 @@ _SHELL = re.compile(
     r"(?:ls|ll|la|pwd|dir|clear|cls|exit|quit|export|logout|whoami|history|:q|:wq|cd)(?:[ \t]+[\w.~/\\-]{1,80})?[ \t]*;?"
 )
 _COMMAND_BEFORE = re.compile(r"\s*/(?:[\w:-]+[ \t]*\n|(?:ask|code|architect|btw)\s)")
+_BARE_HEADING = re.compile(r"\s*#{1,6} +([^\n]{1,30})\n")
 _FRAMES = re.compile(r"^[ \t]+File \"[^\"\n]+\", line \d+[^\n]*\n(?:[ \t]+[^\n]*\n)*", re.MULTILINE)  # of a stack trace
 _FAILED_TURN = re.compile(
     r"^(?:API Error\b|(?:Invalid|Incorrect) API key|OAuth (?:token|authentication)|Please run /login|Credit balance is too low|(?:Claude(?: AI)?|Codex)? ?usage limit reached|(?:5-hour|Session|Weekly) limit reached|Rate limit|Internal server error|Overloaded\b|stream disconnected|Connection error|⚠️ Agent failed|Agent failed before reply|LLM (?:request|error)|Request (?:failed|timed out)|Prompt is too long|Unable to connect to API|Error: \d{3}\b|You've (?:hit|reached) your (?:usage )?limit)",
@@ -150,7 +151,7 @@ def _asked(talk: Sequence[Exchange], at: int, language: Language | None) -> tupl
 
 @cache  # a range this large takes a millisecond to compile
 def _unspaced() -> re.Pattern[str]:
-    return re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+    return re.kept("[\u3040-\u30ff\u3400-\u9fff]")
 
 
 def _expanded_command(talk: Sequence[Exchange], at: int) -> str:
@@ -186,11 +187,11 @@ def request_line(text: str) -> str:
     """A request in one line: its own words, of a pasted document only the user's, cut before what was pasted."""
     text = without_command(text)
     spoken = _FRAMES.sub("", text) if ", line " in text else text
-    lines = [plain_text(line) for line in own_lines(spoken)]
+    lines = [plain_text(line) for line in _below_heading(text) or own_lines(spoken)]
     said = " ".join(line for line in lines if line)
     if not said:  # nothing but a paste: the error it holds is what it is about
         said = (last_error(text) if "\n" in text else "") or plain_text(text.strip().split("\n", 1)[0])
-    elif is_document(text):
+    elif is_document(text) and not _below_heading(text):
         said = lines[0] if len(content_words(lines[0])) >= 2 or len(lines) == 1 else said
     if said.endswith((":", "：")) and "\n" in text:  # "Unhandled exception:" and a trace, or "Add these:" and what
         said = f"{said} {last_error(text) or _object_of(said, text)}".strip()
@@ -201,6 +202,15 @@ def request_line(text: str) -> str:
     if pasted and pasted.start(1) > 12 and is_document(text):
         said = _PROMPT.sub("", said[: pasted.start(1)]).rstrip(" ($⚡~:")
     return shorten(said, LONGEST_LINE)
+
+
+def _below_heading(text: str) -> list[str]:
+    """What stands below the heading a message begins with, where that says nothing: "# Task" and the task."""
+    head = _BARE_HEADING.match(text)
+    if head is None or len(content_words(head[1])) >= _FEW_WORDS:
+        return []
+    section = text[head.end() :].split("\n#", 1)[0][: _MOST_COMPARED * 2]
+    return list(prose_lines(section))
 
 
 def _asking(lines: Sequence[str], said: str, text: str) -> str:

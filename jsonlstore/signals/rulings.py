@@ -8,9 +8,9 @@ would tell of X alone.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.language import HANGUL, KANA
 from jsonlstore.signals.sentences import shorten
 from jsonlstore.signals.words import content_words

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 LONGEST_SENTENCE = 600
 _LINE_HEAD = 200  # what a line is shows at its beginning; looking further would cost time on hostile input
@@ -114,8 +115,17 @@ def without_reasoning(text: str) -> str:
     return _THINKING.sub("", text) if "<think" in text else text
 
 
-def prose_lines(text: str, wanted: Callable[[str], bool] | None = None) -> Iterator[str]:
+def prose_lines(text: str, wanted: Callable[[str], bool] | None = None) -> Iterable[str]:
     """The lines somebody said: not fenced, not indented as code, not quoted, not log output; all or those `wanted`."""
+    return _prose(text) if wanted is None else _prose_among(text, wanted)
+
+
+@lru_cache(maxsize=32)  # a closing message is asked for its lines by every rule that reads the end of a session
+def _prose(text: str) -> tuple[str, ...]:
+    return tuple(_prose_among(text))
+
+
+def _prose_among(text: str, wanted: Callable[[str], bool] | None = None) -> Iterator[str]:
     after_blank = True
     in_code = False
     for line in without_code(text).split("\n"):
@@ -132,23 +142,29 @@ def prose_lines(text: str, wanted: Callable[[str], bool] | None = None) -> Itera
         after_blank = False
         if in_code or stripped[0] == ">" or (wanted is not None and not wanted(line)):
             continue
-        if not _LOG_LINE.match(line[:_LINE_HEAD]):
+        if not _is_log(line[:_LINE_HEAD]):
             yield line
 
 
-def sentences(line: str) -> list[str]:
+@lru_cache(maxsize=256)
+def _is_log(head: str) -> bool:
+    return _LOG_LINE.match(head) is not None
+
+
+@lru_cache(maxsize=256)
+def sentences(line: str) -> tuple[str, ...]:
     """The sentences of a line, list markers taken off; an abbreviation's dot ends none."""
     marker = _BULLET.match(line)
     text = line[marker.end() if marker else 0 :].strip()
     if len(text) < 3:
-        return []
+        return ()
     parts: list[str] = []
     for part in _split(text):
         if parts and parts[-1].endswith(".") and _ABBREVIATION.search(parts[-1][-_LONGEST_ABBREVIATION:]):
             parts[-1] += " " + part
         elif part:
             parts.append(part)
-    return [part.strip()[:LONGEST_SENTENCE] for part in parts if part.strip()]
+    return tuple(part.strip()[:LONGEST_SENTENCE] for part in parts if part.strip())
 
 
 def _split(text: str) -> Iterator[str]:
@@ -198,6 +214,7 @@ _PICTURE = re.compile(
 _SNAKE = re.compile(r"(?<=\w)_(?=\w)")
 
 
+@lru_cache(maxsize=256)  # the rules that read a message ask one after the other
 def plain_text(line: str) -> str:
     """A line without marks of emphasis, headings, links and pictures; names in snake_case keep their strokes."""
     text = _SNAKE.sub("\0", _LINK.sub(r"\1", line)) if "_" in line or "](" in line else line
@@ -291,7 +308,7 @@ def _spoken_lines(text: str) -> frozenset[str]:
     for line in text.split("\n"):
         if not line.strip():
             printed = False
-        elif _PROMPT_LINE.match(line) or _LOG_LINE.match(line[:_LINE_HEAD]):
+        elif _is_log(line[:_LINE_HEAD]) or _PROMPT_LINE.match(line):
             printed = True
         elif not printed:
             found.append(line)

@@ -6,10 +6,10 @@ requests that changed something are read, at the end, so that plain talk costs n
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.choices import LONGEST_RULING, is_form, is_order, task_in
 from jsonlstore.signals.corrections import REACH, correction
 from jsonlstore.signals.language import heard_in, recognise, speaks_another
@@ -35,8 +35,8 @@ _CUT_SHORT = re.compile(r"\s(?:-\w|to|of|the|a|an|in|with|for|as|from|that|by)$"
 _GO_AHEAD = re.compile(r"(?:please )?implement (?:the|this) plan\b", re.IGNORECASE)
 
 
-def shaped_requests(talk: Sequence[Exchange], language: Language | None) -> Iterator[tuple[Moment, str]]:
-    """What was asked for and done, in the user's words, oldest first.
+def shaped_requests(talk: Sequence[Exchange], language: Language | None) -> Iterator[tuple[Moment, str, bool]]:
+    """What was asked for and done, in the user's words, oldest first, and whether it corrects what they said before.
 
     Not the message that opens a session, which is the work itself, and not the last one, which is told as such.
     """
@@ -55,15 +55,16 @@ def shaped_requests(talk: Sequence[Exchange], language: Language | None) -> Iter
         if done and one.user.turn > 1 and not after.user.text.startswith("/undo"):
             known = rules_of(spoken or language)
             wishes = wishes_in(one.user.text, known)
-            own = correction(one.user.text, known) if replaced and not wishes else None
-            if own and any(own.replaces(wish) for wish in replaced) and is_order(own.text, known):
+            own = correction(one.user.text, known) if replaced else None
+            corrects = own is not None and any(own.replaces(wish) for wish in replaced)
+            if own and corrects and not wishes and is_order(own.text, known):
                 wishes = [whole_clauses(own.text, LONGEST_RULING)]
             later = [correction(each.user.text, known) for each in talk[at + 1 : at + 1 + REACH]] if wishes else []
             for wish in filter(None, wishes):
                 if any(each and each.replaces(wish) for each in later):
                     replaced.append(wish)
                 else:
-                    yield one.user, wish
+                    yield one.user, wish, corrects
 
 
 def _is_go_ahead(text: str) -> bool:

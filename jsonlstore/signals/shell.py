@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+
+from jsonlstore.core import expressions as re
 
 LONGEST_COMMAND = 4_000
 
@@ -108,6 +109,7 @@ _COMMITS = re.compile(  # a search runs ahead to the first letters of an express
 )
 
 
+@lru_cache(maxsize=64)  # a command is asked before its output is read and again with it
 def may_commit(command: str) -> bool:
     """Whether a command asks git for commits; options may stand between."""
     return "git" in command and _COMMITS.search(command[:LONGEST_COMMAND]) is not None

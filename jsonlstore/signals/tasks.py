@@ -7,9 +7,9 @@ covers them.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from jsonlstore.core import expressions as re
 from jsonlstore.core.hashes import sha256
 from jsonlstore.core.model import PendingTask
 from jsonlstore.signals.finished import says_done

@@ -5,10 +5,10 @@ They err on the side of yes: where one says no, the exact rules find nothing eit
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.core.regex import any_of, compiled, searcher
 from jsonlstore.signals.language import languages, widened
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from jsonlstore.core import expressions as re
 
 LONGEST_TITLE = 200
 _WORDISH = re.compile(r"\w[\w.+'’-]*\w|\w")

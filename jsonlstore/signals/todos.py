@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from jsonlstore.core import expressions as re
 
 MOST_ITEMS = 200
 _LISTS = ("todos", "plan", "tasks", "items", "steps", "newTodos")

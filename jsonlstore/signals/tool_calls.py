@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
+from jsonlstore.core import expressions as re
 from jsonlstore.redact import redact_text
 from jsonlstore.signals.options import ToolNames
 from jsonlstore.signals.outcome import outcome, says_error
+from jsonlstore.signals.plans import is_plan_file, plan_after, plan_title
 from jsonlstore.signals.projects import directories_in_command, git_roots_in_output
 from jsonlstore.signals.sentences import shorten
 from jsonlstore.signals.shell import is_evidence, merely_looks
@@ -32,7 +33,9 @@ _LONGEST_CALL = 1_000
 _LONGEST_LINE = 160
 _WORKDIR_KEYS = ("workdir", "cwd", "working_directory", "workingDirectory")
 _FILE_KEYS = ("path", "file_path", "filePath", "file", "notebook_path")
-_TEXT_KEYS = ("content", "file_text", "contents", "newText", "new_string", "new_str")
+_WHOLE_KEYS = ("content", "file_text", "contents")
+_TEXT_KEYS = (*_WHOLE_KEYS, "newText", "new_string", "new_str")
+_LONGEST_PLAN = 4_000
 _MEMORY_FILE = re.compile(r"(?:^|/)(?:memory/[^/]+\.md|MEMORY\.md|decisions?(?:/[^/]+)?\.md)$", re.IGNORECASE)
 _ASKING = frozenset({"askuserquestion", "ask_user_question", "ask_user", "request_user_input", "ask_followup_question"})
 _PLANNING = frozenset({"exitplanmode", "exit_plan_mode"})  # a plan is put before the user, who lets it pass or not
@@ -165,9 +168,11 @@ class ToolReader:
         stopped = wrong and outcome(head, entry.details, is_error=True, is_test=False).interrupted
         if stopped or (wrong and head.lstrip().lower().startswith(_STOPPED)):
             return
-        what = _describe(name, call, command) if wrong and call else name
+        what = ""
+        if wrong or self._work.refusals:
+            what = self._redactor.text(_describe(name, call, command) if call else name)
         self._work.answered(
-            self._redactor.text(what), self._redactor.text(head) if wrong else "", failed=wrong,
+            what, self._redactor.text(head) if wrong else "", failed=wrong,
             # a search that finds nothing fails as well
             is_command=bool(command) and not (wrong and merely_looks(command)), at=entry.timestamp or "",
             entry_id=entry.id,
@@ -182,12 +187,23 @@ class ToolReader:
             text = next((v for key in _TEXT_KEYS if isinstance(v := call.arguments.get(key), str)), "")
             if text and _MEMORY_FILE.search(path.replace("\\", "/")):
                 hearer.hear_memory(text, entry)
+            self._note_plan(path, call, entry)
         self._work.todos.called(name, call.arguments, head)
         if name in _ASKING:
             hearer.hear_picked("answers", head, entry)
         elif name in _PLANNING and isinstance(plan := call.arguments.get("plan"), str) and "approved" in head.lower():
             hearer.hear_picked("plan", plan, entry)
         return bool(written)
+
+    def _note_plan(self, path: str, call: ToolCall, entry: Entry) -> None:
+        """What is written after a plan carries it out, or puts it aside; parts of a plan have no title."""
+        work = self._work
+        if not is_plan_file(path):
+            work.plan = None
+            return
+        whole = next((v for key in _WHOLE_KEYS if isinstance(v := call.arguments.get(key), str)), "")
+        text = self._redactor.text(whole[:_LONGEST_PLAN])
+        work.plan = plan_after(work.plan, text, work.turn, entry.timestamp or "", entry.id)
 
     def _ran(self, command: str, entry: Entry, text: str, head: str) -> bool:
         """A command answered; returns whether it changed files."""
@@ -238,6 +254,8 @@ def _describe(name: str, call: ToolCall, told: str) -> str:
     """What a call does, in one line; the command it runs, if it runs one."""
     if name in _ASKING:
         told = f"asking the user: {_question(call)}"
+    elif name in _PLANNING and isinstance(plan := call.arguments.get("plan"), str):
+        told = f"asking the user to approve the plan: {plan_title(plan)}"
     if not told:
         told = next((v for key in _TOLD_BY if isinstance(v := call.arguments.get(key), str) and v), "")
         told = f"{name} {told}"

@@ -8,12 +8,12 @@ topics. How common a topic is in *other* sessions matters when topics are used, 
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from functools import cache, lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.background import RARE, STOP, VERBS, word_rarity
 from jsonlstore.signals.nouns import is_small_german, names_nothing
 from jsonlstore.signals.options import COMMON_TOOL_NAMES, ToolNames
@@ -29,7 +29,8 @@ MOST_NAMED = 2_048
 # pairs cost more than words: they are counted at the beginning of a message, where it says what it is about
 PAIRED_PIECES = 40
 LONGEST_LABEL = 80
-_SHARED = 1.5
+_SHARED, _ALONE = 1.5, 0.75  # worked on by a tool; said by the agent alone
+_NAME = 1.3  # in Latin letters among words of another script
 _STEM_LETTERS = 7
 _MOST_OF_A_STEM = 2
 _UNLIKELY = 0.6
@@ -248,14 +249,20 @@ class HotTopicExtractor:
         worked_on = self._worked_on()
         counts = self._words()
         small = self._small_words(counts) if least and self.nouns_have_capitals else frozenset()
+        users, agents = self._by_one_side() if least > 1 else (frozenset[str](), frozenset[str]())
+        among_others = sum(not word.isascii() for word in counts) * 2 > len(counts)
         for word, count in counts.items():
             if count < least or (
                 least and (names_nothing(word) or word in small or _is_file(word) or _is_elided(word))
             ):
                 continue
-            scores[word] = math.sqrt(count) * word_rarity(word) * _form(word) * (_SHARED if word in worked_on else 1.0)
+            if word in users and word.isalpha():
+                continue
+            borne_out = _SHARED if word in worked_on else _ALONE if word in agents and word.isalpha() else 1.0
+            foreign = _NAME if among_others and word.isascii() else 1.0
+            scores[word] = math.sqrt(count) * word_rarity(word) * _form(word) * borne_out * foreign
         for one, two, often in self._pairs(least):
-            if not (least and _is_loose(one, two, small)):
+            if not (least and (_is_loose(one, two, small) or (one in users and two in users))):
                 pair, weight = f"{one} {two}", (word_rarity(one) + word_rarity(two)) / 2
                 scores[pair] = max(scores.get(pair, 0.0), math.sqrt(often) * weight * _PAIR_BONUS)
         for tail in self._tails:
@@ -269,20 +276,33 @@ class HotTopicExtractor:
         ordered = sorted(scores.items(), key=itemgetter(1), reverse=True)
         return _without_variants(ordered, n)
 
+    def _by_one_side(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The words that only the user said, and those that only the agent did; no tool worked on what they name.
+
+        What one side alone says is a way of speaking, what it calls the other, or a paste; the agent's may be terms.
+        """
+        sides: dict[bool, set[str]] = {True: set(), False: set()}
+        known = set(self._worked_on()) | {word for name in self._named for word in _STEM.split(name)}
+        for weight, tally in self._tallies.items():
+            said = {word for piece in tally.pieces for word in read_piece(piece).words} | tally.parts.keys()
+            sides[weight >= 1] |= said
+            if weight > 1:  # labels and subjects
+                known |= said
+        return frozenset(sides[True] - sides[False] - known), frozenset(sides[False] - sides[True] - known)
+
     def _worked_on(self) -> frozenset[str]:
         """The words in the names of files that were opened: a topic is what people talk about and tools work on."""
         stems = (name.rpartition(".")[0] or name for name in self._files)
         return frozenset(word for stem in stems for word in _STEM.split(stem) if len(word) > 2)
 
     def _small_words(self, counts: Mapping[str, float]) -> frozenset[str]:
-        """German words that nobody ever wrote with a capital, and that look like no name either."""
-        capitals = {
-            word
-            for tally in self._tallies.values()
-            for piece in tally.pieces
-            if not piece.islower()
-            for word in read_piece(piece).words
-        }
+        """German words that are mostly written small and look like no name: a sentence may begin with one."""
+        spelt: Counter[str] = Counter()
+        for tally in self._tallies.values():
+            for piece, count in tally.pieces.items():
+                for word in read_piece(piece).words:
+                    spelt[word] += -count if piece.islower() else count
+        capitals = {word for word, more in spelt.items() if more >= 0}
         return frozenset(word for word in counts if word not in capitals and is_small_german(word))
 
     def _words(self) -> dict[str, float]:
@@ -335,7 +355,7 @@ def _is_loose(first: str, last: str, small: frozenset[str]) -> bool:
 
 @cache  # a range this large takes a millisecond to compile
 def _inflected() -> re.Pattern[str]:
-    return re.compile("[가-힣](?:[은는을를고되면서한할며]|하여|에서|으로|에게)$")
+    return re.kept("[가-힣](?:[은는을를고되면서한할며]|하여|에서|으로|에게)$")
 
 
 def _is_elided(word: str) -> bool:

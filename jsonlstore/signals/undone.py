@@ -8,8 +8,9 @@ went, more is taken away rather than less: a missing commit costs less than one 
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
+
+from jsonlstore.core import expressions as re
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

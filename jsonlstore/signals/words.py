@@ -6,11 +6,11 @@ only when somebody asks for topics, once per distinct piece. Scripts written wit
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.background import CJK_FUNCTION, CJK_STOP, word_rarity
 
 LONGEST_PIECE = 64
@@ -46,17 +46,17 @@ _COUNTED = re.compile(
 
 @cache
 def _unspaced() -> re.Pattern[str]:
-    return re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々〆]+")
+    return re.kept("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々〆]+")
 
 
 @cache
 def _han() -> re.Pattern[str]:
-    return re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々〆]{2,}")
+    return re.kept("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々〆]{2,}")
 
 
 @cache
 def _hangul() -> re.Pattern[str]:
-    return re.compile("[\uac00-\ud7a3]+")
+    return re.kept("[\uac00-\ud7a3]+")
 
 
 class Piece(NamedTuple):

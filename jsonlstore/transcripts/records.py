@@ -6,12 +6,12 @@ on demand, because most long records are tool output and images whose content is
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from jsonlstore.core import expressions as re
 from jsonlstore.transcripts.json_values import parse_leniently, parse_object, read_time
 from jsonlstore.transcripts.speech import Speaker, cut_continuity, hear, own_words
 

@@ -6,10 +6,11 @@ wraps the user's words (time stamps, sender metadata), and plugins prepend conte
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from jsonlstore.core import expressions as re
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -38,8 +38,11 @@ SUMMARIES = [
 ]
 
 
-def story(answer: str, *, changes: bool = True) -> Story:
-    one = Story("applied").user("The tides are wrong on the harbour board, have a look")
+ASKED = "The tides are wrong on the harbour board, look at almanac.csv, the mooring_fee and the gauge port"
+
+
+def story(answer: str, *, changes: bool = True, asked: str = ASKED) -> Story:
+    one = Story("applied").user(asked)
     if changes:
         one.call("edit", {"path": "tides.py", "oldText": "a", "newText": "b"}, "ok")
     return one.says_(answer).user("Which boats are in today?").says_("Three boats are in.")
@@ -50,6 +53,14 @@ def test_what_a_summary_says_was_chosen_is_a_decision(code: str, answer: str, sa
     """In a list of what was done, after files were changed."""
     assert any(said in one and against for one, against in choices_in(answer, rules_of(languages()[code])))
     assert any(said in one for one in noted(told(story(answer)), "decision", 0.7))
+
+
+@pytest.mark.parametrize(("code", "answer", "said"), SUMMARIES)
+def test_what_nobody_spoke_of_is_a_detail(code: str, answer: str, said: str) -> None:
+    """It is kept, and not shown: the user named none of its things."""
+    assert not any(
+        said in one for one in noted(told(story(answer, asked="Nothing fits, have a look")), "decision", 0.7)
+    )
 
 
 @pytest.mark.parametrize(("code", "answer", "said"), SUMMARIES)

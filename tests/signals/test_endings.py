@@ -214,7 +214,6 @@ def decisions(*said: str) -> list[str]:
     [
         "Do not commit.",
         "Do not edit files.",
-        "Default tile size let's set to 256 pixels",
         "don't use TILE_CACHE, use self.tiles",
         "do not touch the legend",
     ],
@@ -222,6 +221,15 @@ def decisions(*said: str) -> list[str]:
 def test_a_short_order_that_lasts_is_a_decision(said: str) -> None:
     """ "Do not …" is no question, and what is set to a value is settled."""
     assert decisions(said) == [said]
+
+
+def test_a_wish_is_a_decision_where_it_answers_a_question() -> None:
+    """Or where the user comes back to it; else it is carried out with the next answer."""
+    wish = "Default tile size let's set to 256 pixels"
+    assert decisions(wish) == []
+    assert decisions(wish, "is the tile size of 256 pixels used for the piers?") == [wish]
+    asked = Story("x").user("Draw the pier of the old harbour").says_("Which size do the tiles have?").user(wish)
+    assert noted(told(asked.says_("OK.").user("Thanks").says_("Welcome.")), "decision", 0.7) == [wish]
 
 
 def test_what_to_use_and_what_not_stays_settled() -> None:

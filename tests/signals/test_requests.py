@@ -56,8 +56,15 @@ def worked(story: Any, said: str, code: str = "en") -> Any:
 
 
 @pytest.mark.parametrize(("code", "said"), SHAPED)
-def test_a_request_that_was_carried_out_is_a_decision(code: str, said: str) -> None:
-    assert len(noted(told(worked(Story("x"), said, code)), "decision", SURE)) == 1
+def test_a_request_that_was_carried_out_is_no_decision(code: str, said: str) -> None:
+    """It is done, and nobody speaks of it again."""
+    assert noted(told(worked(Story("x"), said, code)), "decision", SURE) == []
+
+
+@pytest.mark.parametrize(("code", "said"), SHAPED)
+def test_a_request_the_user_comes_back_to_is_one(code: str, said: str) -> None:
+    story = worked(Story("x"), said, code).user(f"{said} …?").says_("It is so.").user("42?").says_("Yes.")
+    assert len(noted(told(story), "decision", SURE)) == 1
 
 
 @pytest.mark.parametrize(("code", "said"), SHAPED)
@@ -81,6 +88,7 @@ def test_a_go_ahead_carries_out_what_was_planned() -> None:
     story = Story("x").user(OPENING["en"]).says_("It draws.").user("add the name of the quay to every title")
     story.says_("Plan: one label per quay.").user("Implement the plan as specified.")
     story.call("edit", {"path": "chart.py"}, "ok").says_("Finished.").user("what is a mole?").says_("A wall.")
+    story.user("is the name of the quay in the titles of both pages?").says_("It is.").user("42?").says_("Yes.")
     assert noted(told(story), "decision", SURE) == ["add the name of the quay to every title"]
 
 
