@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.core import expressions as re
 from jsonlstore.redact.budget import CELLS, COLUMN, HIT, JUDGED, ROW, price_of
-from jsonlstore.redact.looks import is_key_hex, is_placeholder, looks_random, looks_secret, tells
+from jsonlstore.redact.looks import is_placeholder, looks_secret, tells
 from jsonlstore.redact.names import Key, classify
 
 if TYPE_CHECKING:
@@ -210,14 +210,7 @@ def _levels(names: list[str]) -> list[Key]:
         _COLUMN.match(name) and name.count(" ") <= 2 and not _NUMBER.match(name) for name in names
     )
     levels = [classify(name) if name else Key.NONE for name in names]
-    whose = any(name.strip().lower() in _WHOSE for name in names)
-    least = Key.WEAK if whose else Key.HINT  # a key of somebody, or of something
-    return [level if level >= least else Key.NONE for level in levels] if plain else []
-
-
-_WHOSE = frozenset(
-    ("service", "provider", "vendor", "api", "app", "application", "account", "platform", "site", "tool", "integration")
-)
+    return [level if level >= Key.HINT else Key.NONE for level in levels] if plain else []
 
 
 def _hidden(data: bytes, start: int, cells: list[tuple[int, int]], levels: list[Key]) -> Iterator[tuple[int, int]]:
@@ -227,10 +220,6 @@ def _hidden(data: bytes, start: int, cells: list[tuple[int, int]], levels: list[
         value = data[start + first : start + last].decode("utf-8", "replace")
         if _CONSTANT.match(value) or (value.isalpha() and value.isupper() and level is not Key.PASSWORD):
             continue  # a list of names
-        if level is Key.WEAK:
-            if looks_random(value) or is_key_hex(value):
-                yield start + first, start + last
-            continue
         plain_word = level is Key.PASSWORD and len(value) >= 5 and " " not in value and not value.isdigit()
         if (tells(value) if level is not Key.HINT else looks_secret(value, chosen=True)) or (
             plain_word and not is_placeholder(value) and not _RULE.match(value.encode())

@@ -47,6 +47,7 @@ _NEAR, _FAR, _LINES = (
     120,
     4,
 )  # bytes between a provider's name and a value, where nothing tells of a key and where something does; lines
+_SAID, _LEAST_SAID = 60, 20
 _MOST_JOINED = 4  # parts of a name: d7network
 _LISTED = re.compile(rb"""[ \t"'{,-]*+[\w@./+-]{1,80}["']?[ \t]*[:=]{1,2}[ \t]*["']?([0-9a-fA-F]{32,64})\b""")
 _LOOK = 4  # steps
@@ -62,6 +63,9 @@ class _Lists(NamedTuple):
     begins: frozenset[str]  # how the names begin, up to three letters
     own: frozenset[str]  # what the rest of a provider's name may say and leave it one
     telling: frozenset[str]
+    saying: frozenset[str]  # of that, what says by itself that a value is one
+    keys: frozenset[str]  # before a key, what makes it one that opens something
+    another: frozenset[str]  # before a token, what makes it none
     other: frozenset[str]  # what says that a value is no key
 
 
@@ -78,6 +82,9 @@ def _lists() -> _Lists:
         frozenset(name[:size] for name in vendors | words for size in (1, 2, 3)),
         own,
         telling,
+        rules.words("vendors-saying"),
+        rules.words("vendors-keys"),
+        rules.words("other"),
         other - own - telling - rules.words("vendors-between") | {"id", "ids"},
     )
 
@@ -140,10 +147,21 @@ def _is_near(data: bytes, start: int, end: int, names: frozenset[str]) -> bool:
                 return head[at - 1 : at] != "@"
         if part in lists.other and at >= own_line and not _is_within(parts, index):
             return False
+        if near <= _SAID and at >= own_line and names is lists.vendors and _says(parts, index):
+            return end - start >= _LEAST_SAID
         telling = telling or part in lists.telling
         if near > _NEAR and not telling:
             return False
     return end - start >= _LEAST and _is_behind(data, end, names)
+
+
+def _says(parts: list[tuple[str, int]], index: int) -> bool:
+    """Whether a word tells by itself that what follows on its line is one: the token, an API key; not the next token."""
+    part, before = parts[index][0], parts[index - 1][0] if index else ""
+    lists = _lists()
+    if part == "key":
+        return before in lists.keys
+    return part in lists.saying and before not in lists.another
 
 
 # nothing between a name and a value but what joins them
