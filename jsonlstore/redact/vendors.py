@@ -41,7 +41,7 @@ _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _BEFORE = re.compile(rb"[ \t\r\n=:(>,\[{\"'`|&?]\Z")
 # the first half of a pair, a hash: letters of it are no words
 _RANDOM = re.compile(r"(?=[A-Za-z_-]{0,80}[0-9])[0-9A-Za-z_-]{18,}")
-_LINE, _LEAST, _LEAST_BESIDE, _LONGEST_NAME, _MOST_PARTS = 200, 18, 14, 80, 10
+_LINE, _LEAST, _LEAST_BESIDE, _LEAST_RANDOM, _LONGEST_NAME, _MOST_PARTS = 200, 18, 14, 16, 80, 10
 _NEAR, _FAR, _LINES = (
     40,
     120,
@@ -111,7 +111,8 @@ def vendors_run(data: bytes, start: int, end: int) -> tuple[int, int] | None:
     if not _is_near(data, start, end, _lists().vendors):
         return None
     text = data[start:end].decode("latin1")
-    return (start, end) if not _FILE.search(text) and looks_random(text) and looks_generated(text) else None
+    random = looks_random(text) or len(text) < _LEAST_RANDOM
+    return (start, end) if random and looks_generated(text) and not _FILE.search(text) else None
 
 
 _FILE = re.compile(r"\.[A-Za-z]{1,5}\Z")
@@ -192,7 +193,9 @@ def _is_within(parts: list[tuple[str, int]], index: int) -> bool:
     return any(found and found[1] > parts[index][1] for found in earlier)
 
 
-_ENDS = re.compile(r"(?:api|access|auth|secret)?(?:key|token|secret|auth|api)s?\Z")
+_ENDS = re.compile(
+    r"(?:api|access|auth|secret|admin|project|write|server|personal|bot|basic)?(?:key|token|secret|o?auth|api|app|io|messag(?:e|ing)|sms|webhook)s?\Z"
+)
 _BEHIND = re.compile(
     rb"""\\*["'`)\];,]*+[ \t]*+(?:#|//|--|/\*|<!--|\(|(?:with|for|on|from|as|is)[ \t](?:(?:the|my|our|a)[ \t])?)[ \t]*([A-Za-z0-9_. -]{3,40})"""
 )
