@@ -24,7 +24,7 @@ _OPENS = r"""[ \t]*(?:\\*["'`])?"""
 _ISSUED = "|".join(sorted(rules.words("vendors-uuid")))
 # RE2, over bytes: a long hexadecimal number behind an operator, a quote or a blank (forty letters behind a blank are a commit's in every log, so not behind a t), or the name of one of the few whose keys are UUIDs
 VALUE = (
-    rf"(?:[=:(>,\[]|is[ \t]){_OPENS}[0-9a-f]{{32}}|[ \t][0-9a-f]{{32}}(?:[^0-9a-f]|$|[0-9a-f]{{32}})|[\n|][ \t]*(?:- \\*[\"'`]?)?[0-9a-f]{{32}}"
+    rf"(?:[=:(>,\[]|is[ \t]){_OPENS}[0-9a-f]{{32}}|[ \t][0-9a-f]{{32}}(?:[^0-9a-f]|$|[0-9a-f]{{32}})|\n[0-9a-f]{{32}}|[|-][ \t][0-9a-f]{{32}}"
     rf"|(?:key|token|auth|secret|api|use|with|value|one)[ \t]{_OPENS}[0-9a-f]{{32}}|[0-9a-su-z][ \t][0-9a-f]{{40}}"
     rf"|(?:{_ISSUED})"
 )
