@@ -16,6 +16,7 @@ from jsonlstore.core import expressions as re
 from jsonlstore.redact import rules
 from jsonlstore.redact.headers import header_value
 from jsonlstore.redact.judging import HIDDEN, Link, assigned
+from jsonlstore.redact.likelihood import likely
 from jsonlstore.redact.looks import is_placeholder, randomness, tells
 from jsonlstore.redact.names import PASSWORD_WORDS, SECRET_WORDS, WEAK_END, WEAK_WORDS, Key, classify
 from jsonlstore.redact.phrases import TELLS
@@ -186,10 +187,10 @@ def _weak(data: bytes, head: re.Match[bytes], budget: Steps) -> list[tuple[int, 
     link = Link(level, head.end(3) - len(full.encode()), head.end(3), op_at, op_end, budget)
     if not data[op_at:op_end].isspace():
         return assigned(data, link)
-    return option(data, link) if full.startswith("-") else []
+    return likely(data, option(data, link), link, "option") if full.startswith("-") else []
 
 
-def _strong(data: bytes, start: int, end: int, budget: Steps) -> list[tuple[int, int]]:  # noqa: C901, PLR0911 - one exit per joint
+def _strong(data: bytes, start: int, end: int, budget: Steps) -> list[tuple[int, int]]:  # noqa: C901, PLR0911, PLR0912 - one exit per joint
     if data[end : end + 1] == b"=":  # most are joined so, and nothing else is to be found out
         if data.startswith(HIDDEN, end + 1):
             return []
@@ -200,7 +201,8 @@ def _strong(data: bytes, start: int, end: int, budget: Steps) -> list[tuple[int,
         return assigned(data, Link(level, end - len(full.encode()), end, end, op.end() if op else end + 1, budget))
     if data[end : end + 1] == b"(" and (getter := _GETTER.match(data, end, end + 120)):
         full = full_name(data, start, end)
-        return returned(data, Link(classify(full), end - len(full.encode()), end, end, getter.end(), budget))
+        link = Link(classify(full), end - len(full.encode()), end, end, getter.end(), budget)
+        return likely(data, returned(data, link), link, "returned")
     match = _JOINT.match(data, end, end + _JOINT_WINDOW)
     if not match and (label := _LABELLED.match(data, end, end + _LABEL_WINDOW)):
         return _labelled(data, start, end, label, budget)
@@ -214,7 +216,8 @@ def _strong(data: bytes, start: int, end: int, budget: Steps) -> list[tuple[int,
         return []
     name_at = end - len(full.encode())
     if flag and full.startswith("-"):
-        return option(data, Link(level, name_at, end, flag.start(), flag.end(), budget))
+        link = Link(level, name_at, end, flag.start(), flag.end(), budget)
+        return likely(data, option(data, link), link, "option")
     if not match:
         return []
     how = match.lastindex or 0
@@ -222,8 +225,10 @@ def _strong(data: bytes, start: int, end: int, budget: Steps) -> list[tuple[int,
     if how in (1, 6):
         return assigned(data, link)
     if how == 4:
-        return adjacent(data, link)
-    return element(data, link) if how == 5 else said(data, link, match.end())
+        return likely(data, adjacent(data, link), link, "adjacent")
+    if how == 5:
+        return likely(data, element(data, link), link, "element")
+    return likely(data, said(data, link, match.end()), link, "said")
 
 
 # A name that ends its line, and a line below it that is one word and nothing else.

@@ -16,6 +16,7 @@ JUDGED = 10  # a table's head, a container
 HIDDEN = 20  # a value that is a secret: the text is read once more without it
 MATCHED, FITTED = 2, 10  # a shape that is looked for, a match whose look decides
 ROW, CELLS, COLUMN = 4, 4, 2  # of a table: a row, so many cells a step, and a name at its head
+LIKELY = 20  # a value and its surroundings, weighed once more
 LISTED = 24  # words that are looked up, one by one, in what may be a recovery phrase
 AGAIN = 10  # a part of a text that is read once more, without what was taken out of it
 # a value, the bytes of it that are in its price, and bytes a step beyond them

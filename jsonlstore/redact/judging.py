@@ -8,7 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from jsonlstore.core import expressions as re
-from jsonlstore.redact import context, keys, rules
+from jsonlstore.redact import context, keys
+from jsonlstore.redact.colons import behind_colon, is_indented
+from jsonlstore.redact.likelihood import GENERATED, likely
 from jsonlstore.redact.looks import (
     is_key_hex,
     is_placeholder,
@@ -16,7 +18,6 @@ from jsonlstore.redact.looks import (
     is_type,
     is_version,
     looks_random,
-    looks_secret,
     randomness,
     tells,
 )
@@ -29,21 +30,16 @@ from jsonlstore.redact.things import (
     NAMED_SO,
     OF_SECRETS,
     SAMPLE,
-    WORDS_JOINED,
     is_named_thing,
     is_of_its_name,
 )
-from jsonlstore.redact.values import Value, measure, starts_line, to_line_end
-from jsonlstore.redact.wording import OWN_NAME, is_foreign, is_label, is_secrets_word, is_sentence, unescaped
+from jsonlstore.redact.values import Value, measure, starts_line
+from jsonlstore.redact.wording import OWN_NAME, is_foreign, is_label, is_sentence, unescaped
 
 if TYPE_CHECKING:
     from jsonlstore.redact.budget import Steps
 
-SPACE_WORDS = re.compile(rb"(?:[ \t]+[a-z0-9]{2,14}(?![A-Za-z0-9:=(]))++")
 _DEFAULT = re.compile(r"\$\{(?:\w+:|[A-Z_][A-Z0-9_]*)[-=]([^{}]+)\}?\Z")
-# What follows "password is" or "password:" in talk about passwords.
-TALK = frozenset(word.encode() for word in rules.words("talk"))
-PHRASE = re.compile(rb"(?i)mnemonic|(?:phrase|(?<!pass)words|seed)\Z")
 
 
 class Link(NamedTuple):
@@ -71,29 +67,25 @@ def assigned(data: bytes, link: Link) -> list[tuple[int, int]]:
         return []
     if link.level is Key.HINT and is_login(data, link):
         link = link._replace(level=Key.PASSWORD)
-    spans = [_judge(data, value, link) for value in measure(data, link.op_end, before=link.name_at, budget=link.budget)]
-    return [span for span in spans if span]
+    spans = [judge(data, value, link) for value in measure(data, link.op_end, before=link.name_at, budget=link.budget)]
+    return likely(data, [span for span in spans if span], link, "assigned")
 
 
 # what stands behind most names in the second look at a text
 HIDDEN = (b"[REDACTED]", b'"[REDACTED]"', b" [REDACTED]", b' "[REDACTED]"', b'\\"[REDACTED]')
-# A value that no code, word, version or address looks like; most are, and need no further question.
-_GENERATED = re.compile(
-    rb"(?![A-Za-z]*[0-9]+[A-Za-z]*\Z)(?=\D*\d\D*\d\D*\d)(?=[0-9A-Fa-f_-]*[G-Zg-z])(?:[A-Za-z0-9]{2,8}[-_])?[A-Za-z0-9]{16,}\Z"
-)
 _OPEN = re.compile(rb"0x|[A-Za-z0-9_-]{0,80}EXAMPLE")  # an address perhaps, a sample of AWS
 _CHOSEN = re.compile(rb"(?!sha|md5|utf|aes|rsa|base|arg|param|val)[a-z]{2,12}[0-9]{3,8}[a-z!@#%^*]{0,4}\Z")
 _SURE = frozenset((b"=", b":", b":=", b"=>", b"%3D"))
 
 
-def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # noqa: C901, PLR0911, PLR0912, PLR0915 - a decision list
+def judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # noqa: C901, PLR0911, PLR0912, PLR0915 - a decision list
     level, op = link.level, data[link.op_at : link.op_end]
     run = value.judged(data, link.budget)
     if (
         level >= Key.SECRET
         and op in _SURE
         and value.start - link.name_end < 6
-        and _GENERATED.match(run)
+        and GENERATED.match(run)
         and not _OPEN.match(run)
     ):
         return value.start, value.end
@@ -230,7 +222,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         return None  # a caption in another language
     spaced = data[link.op_end : link.op_end + 1] in (b" ", b"\t")
     if b":" in op or op in {b"\xef\xbc\x9a", b"%3A"}:
-        return _judge_colon(data, value, text, link, spaced=spaced)
+        return behind_colon(data, value, text, link, spaced=spaced)
     if spaced and (
         (context.VARIABLE.fullmatch(text) and randomness(text) < 4.8)
         or NAMED_SO.match(text)
@@ -251,7 +243,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         and (not _is_setting(data, link, value.end) or context.is_statement(data, link.name_at))
     ):
         return None
-    if spaced and level is Key.SECRET and text.islower() and _is_indented(data, link.name_at) and _VARIABLE.match(text):
+    if spaced and level is Key.SECRET and text.islower() and is_indented(data, link.name_at) and _VARIABLE.match(text):
         return None  # a variable of a function
     return (value.start, value.end)
 
@@ -259,13 +251,13 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
 _OWN_FIELD = re.compile(r"[a-z_]*password[0-9]\Z")
 _NUMBERED_WORD = re.compile(r"[a-z]{4,12}[0-9]\Z")  # token == ("section1", "key1")
 _LONG_TITLE = re.compile(r"[A-Z][a-z]{9,24}\Z")
-_TITLE = re.compile(r"[A-Z][a-z]{3,24}\Z")
 _ALNUM = re.compile(r"[^\W_]")
 _NAME_OF_CODE = re.compile(r"[A-Za-z]+(?:[_.][A-Za-z]+)*(?:\(\))?\Z")
 
 
 # "blank bearer token": words about a secret, as language files and lists of errors hold them
 _PHRASE_WORDS = re.compile(r"[a-z]{2,12}(?:-[a-z]{2,12}){1,4}-[0-9]{1,6}\Z")  # wet-lemon-42
+_PGP = re.compile(rb"(?i)gpg|pgp")
 _CREDENTIAL = re.compile(rb"creds?|credentials?")
 _VALUES = frozenset(
     (b"value", b"val", b"token", b"secret", b"password", b"data", b"current", b"default", b"raw", b"plain")
@@ -306,10 +298,6 @@ def _is_signature(data: bytes, link: Link) -> bool:
     return data[link.op_at : link.op_end] == b":" and (gap.startswith(b")") or bool(_TYPE_NOTE.match(gap)))
 
 
-def _is_indented(data: bytes, at: int) -> bool:
-    return data[max(0, at - 4) : at] == b"    " or data[at - 1 : at] == b"\t"
-
-
 def _is_setting(data: bytes, link: Link, end: int) -> bool:
     """`password = swordfish` on a line of its own is a setting, `user, password = split(x)` is code."""
     name = data[link.name_at : link.name_end]
@@ -317,90 +305,3 @@ def _is_setting(data: bytes, link: Link, end: int) -> bool:
     own = name.startswith((b"self.", b"this.", b"cls.", b"_")) or (b"." in name and rest == b";")
     own = own or rest == b";"
     return not own and starts_line(data, link.name_at) and (not rest or rest.startswith((b"#", b";", b'"', b"\\n")))
-
-
-def _judge_colon(  # noqa: C901, PLR0911, PLR0912 - one exit per answer
-    data: bytes, value: Value, text: str, link: Link, *, spaced: bool
-) -> tuple[int, int] | None:
-    level, name_at = link.level, link.name_at
-    if b"\n" in data[link.op_end : value.start] and not (tells(text) or is_key_hex(text)):
-        return None
-    first = data[value.start : value.end].strip(b".,;:!?").lower()
-    if level is Key.SECRET and spaced and first.endswith((b"ed", b"ing")) and first.isalpha() and text.islower():
-        return None  # gitPrivateKey: imported
-    if is_foreign(text) and data[name_at : link.name_end].isascii():
-        return None  # a description in another language
-    if (
-        first in TALK
-        or is_secrets_word(text)
-        or _ACCOUNT.match(text)
-        or text.startswith(("(", "{", "[", "*", "\\"))
-        or "](" in text
-        or (spaced and is_type(text))
-    ):
-        return None
-    rest = _REST.match(data, value.start, value.start + 240).group()  # type: ignore[union-attr]
-    described = _is_description(rest, data[name_at : link.name_end]) and (not tells(text) or _ACRONYM.match(text))
-    if spaced and text[:1].isupper() and text.isalpha() and is_label(rest[:_CAPTION].decode("utf-8", "replace")):
-        return None  # lost_password: Izgubljena lozinka
-    if (spaced and _OPERATED.search(rest)) or (described and data[value.start - 1 : value.start] in (b" ", b"\t")):
-        return None  # password: typeof x === "string";  :param password: the one you chose
-    around = data[name_at - 1 : name_at] if name_at else b""
-    around = around if around in (b"'", b'"', b"`") else b""
-    closed = data[value.end : value.end + 2] == b"})" or (
-        text.isalpha() and text.islower() and data[value.end : value.end + 1] in (b"}", b")", b"]", b",", b";")
-    )
-    if (around or data[link.name_end : link.name_end + 1] in (b'"', b"'")) and (
-        WORDS_JOINED.match(text) or NAMED_SO.match(text.rstrip(",")) or _BARE_WORD.match(text) or closed
-    ):
-        return None  # "password": validate_password, is code: JSON has no bare words
-    if spaced and context.is_variable(text, data[value.end : value.end + 40]):
-        return None
-    if spaced and level is Key.SECRET and not tells(text.rstrip(",;")) and text[-1:] in ",;":
-        return None  # privateKey: pkcs8,
-    if spaced and _TYPE_ENDS.match(text + data[value.end : value.end + 1].decode("latin1")):
-        return None  # privateKey: Buffer;
-    own = starts_line(data, name_at) and (
-        not _is_indented(data, name_at) or b"secret" in data[name_at : link.op_at].lower()
-    )
-    if spaced and level is Key.SECRET and not own and _TITLE.match(text) and randomness(text) < 4.8:
-        return None  # token: Tensor
-    if spaced and level is Key.SECRET and _WORD.match(text) and context.in_braces(data, name_at):
-        return None  # { kind: "refresh",  secret: refresh }
-    begins = bool(around) or starts_line(data, name_at)
-    if begins and spaced and b"\n" not in data[link.op_end : value.start]:
-        line = to_line_end(data, value.start, around)
-        rest = data[value.start : line.end]
-        if level is Key.PASSWORD or rest.count(b" ") == 0 or looks_secret(text):
-            hash_at = rest.find(b" #")
-            return (value.start, value.start + hash_at if hash_at > 0 else line.end)
-    if level is Key.PASSWORD:
-        more = SPACE_WORDS.match(data, value.end, value.end + 120) if text.isalpha() and text.islower() else None
-        return (value.start, more.end() if more else value.end)
-    if not spaced or tells(text):
-        return (value.start, value.end)
-    return None
-
-
-_ACCOUNT = re.compile(r"[0-9]+:[0-9]+:[^:]*:/")  # the rest of a line of /etc/passwd
-_PGP = re.compile(rb"(?i)gpg|pgp")
-_CAPTION = 80
-_REST = re.compile(rb"(?:[^\r\n\"\\]|\\(?![nr\"]))*+")
-_OPERATED = re.compile(rb" (?:[!=]==?|&&|\|\||\?\??) |\Atypeof ")
-
-
-def _is_description(rest: bytes, name: bytes) -> bool:
-    """`password: the one you chose`: words that say something; a phrase of words is a secret."""
-    if b" " not in rest:
-        return False
-    text = rest.decode("utf-8", "replace")
-    return is_sentence(text) and (not PHRASE.search(name) or _PUNCTUATED.search(text) is not None)
-
-
-_ACRONYM = re.compile(r"[A-Z]{2,8}[a-z]?[0-9]{0,2}\Z")  # SNMPv3 privacy password
-_PUNCTUATED = re.compile(r"[a-z][.,;:)]|\([a-z]")
-_WORD = re.compile(r"[A-Za-z_$]+,?\Z")
-_BARE_WORD = re.compile(r"[a-z_]+[})\],;]+\Z|[a-z]+[0-9]?(?:_[a-z]+)+\Z|[Ff][0-9A-Fa-f]{3},?\Z")
-
-
-_TYPE_ENDS = re.compile(r"[a-z]{3,12};\Z|(?:[A-Z][A-Za-z]{2,40}|[A-Z][a-z]{3,20}[0-9][a-z]|[A-Z][0-9]?)(?:\[\])?[;,]\Z")

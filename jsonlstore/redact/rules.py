@@ -161,6 +161,12 @@ def bigrams() -> dict[tuple[str, str], int]:
     }
 
 
+@cache
+def weights() -> dict[str, float]:
+    """What each trait of a value and its place adds to the likelihood that it is a secret."""
+    return {trait: float(weight) for trait, weight in _rows((_DATA / "likelihood.tsv").read_text("utf-8"))}
+
+
 def read_shapes(text: str) -> list[Shape]:
     """The shapes of a file's text, macros filled in."""
     macros: dict[str, str] = {}

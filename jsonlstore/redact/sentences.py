@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from jsonlstore.core import expressions as re
+from jsonlstore.redact.colons import PHRASE, SPACE_WORDS, TALK
 from jsonlstore.redact.context import is_leading, is_styled
-from jsonlstore.redact.judging import PHRASE, SPACE_WORDS, TALK, Link
+from jsonlstore.redact.judging import Link
 from jsonlstore.redact.keys import looks_generated
 from jsonlstore.redact.looks import (
     is_code,

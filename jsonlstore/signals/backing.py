@@ -23,7 +23,9 @@ _HEAD = 600
 _QUESTION_REACH = 300  # from the end of an answer
 _SHARED, _SHARED_SIGNS = 2, 4  # words two texts have in common; of scripts without spaces pairs of signs, which overlap
 # what stands for a thing of the work: with a stroke, a dot, a digit or a hump in it, or in capitals
-_NAME = re.compile(r"[A-Za-z][\w-]*[._/-][\w./-]*\w|[A-Za-z]+\d\w*|[a-z]+[A-Z]\w*|[A-Z]{2,}\w*")
+_NAME = re.compile(
+    r"(?<![A-Za-z0-9_-])(?:[A-Za-z]\w*+(?:[./-]++\w++)++|[A-Za-z]++[\d_]\w*+|[a-z]++[A-Z]\w*+|[A-Z]{2}\w*+)"
+)
 
 
 class Backing:

@@ -30,7 +30,7 @@ _REFUSED = re.compile(
     r"|ENOTFOUND|ECONNREFUSED|ETIMEDOUT|[Cc]ould not resolve host|[Cc]onnection (?:refused|reset|timed out)|[Nn]etwork is unreachable"
     r"|No module named|ModuleNotFoundError|Cannot find module|command not found|not installed|[Nn]o space left|out of memory"
 )
-_TERM = re.compile(r"\b[45]\d\d\b|[A-Z]{4,}|[\w-]+(?:\.[\w-]+)+|['\"`]([^'\"`\s]{3,60})['\"`]")
+_TERM = re.compile(r"\b[45]\d\d\b|[A-Z]{4,}|(?<![\w-])[\w-]++(?:\.[\w-]++)++|['\"`]([^'\"`\s]{3,60})['\"`]")
 
 
 @dataclass(frozen=True, slots=True)
