@@ -37,12 +37,10 @@ _TYPED = r"[ \t]+(?:string|str|text|\[\]byte|char\*)(?=[ \t]*[:=])"  # const tok
 _RUST = r"[ \t]*:[ \t]*&?(?:'[a-z]+[ \t]+)?(?:str|String|\[u8\])(?=[ \t]*=)"  # const TOKEN: &'static str = "…"
 # <th class="x">Token</th>  <td class="x">…
 _CELL = r"\s*+(</(?:td|th|dt)>\s*+<(?:td|dd)(?:[ \t][^<>\n]{0,120})?>)"
-_PREPOSITION = (
-    "for|of|on|in|at|from|für|fuer|fürs|fuers|vom|von|zum|de|du|des|del|della|di|da|do|para|pour|por|per|от|для|на|к"
-)
+_PREPOSITION = "for|of|on|in|at|from|you|we|I|für|fuer|fürs|fuers|vom|von|zum|de|du|des|del|della|di|da|do|para|pour|por|per|от|для|на|к"
 _FOR = rf"(?:[ \t]+(?:instead(?=:)|(?:{_PREPOSITION}|to)(?:[ \t]+[^\s:=\[\](){{}}%]{{1,40}}){{1,5}}?))"
 _IS = (
-    r"(?:is|was|are|equals|will be|to|as|ist|war|lautet|heißt|est|es|era|é|sono|è|jest|är|er|to je|это|c'est|c’est|—|–|-)"
+    r"(?:is|was|are|equals|will be|(?:changed|set|updated|reset|rotated) to|to|as|ist|war|lautet|heißt|est|es|era|é|sono|è|jest|är|er|to je|это|c'est|c’est|—|–|-)"
     r"(?:[ \t]+(?:now|(?:set|changed|updated|reset)[ \t]+to|to|as|still|currently|just|simply|actually|literally|:|auf|jetzt))*:?"
 )
 
@@ -104,7 +102,7 @@ _TOKENS = (
 )
 NAME = (
     rf"(?i)(?:{_TOKENS}|(?:{_NO_TOKENS})(?:[\"'`\\:=%&>|*?+!<~,;\t\r\n\x80-\xff]|[\])}}]+(?:[ \t]*[:=]|\s*values|\\*[\"'][ \t]*,)|\((?:[\"'\\]|\)[ \t\w*:>-]{{0,24}}[{{:=>][ \t\r\n]*(?:return[ \t]+)?[\"'`])|,?\s+[\"'\\-]*(?:val|content=)|\[\][ \t]*=|,[ \t]*\S{{0,24}}[0-9!@#$%^&*+]|[ \t][\[(]"
-    rf"|[ \t]+(?:[:=|<\\\"'`?+!\r\n-]|\.=|{_IS}[ \t]|(?:is|ist|lautet|est|es):[\r\n\\]|(?:{_PREPOSITION})[ \t]|instead:|[a-z_]{{1,20}}=\\*[\"']|\S{{0,24}}[0-9!@#$%^&*+\x80-\xff]|\{{|(?:string|str|text|\[\]byte|char\*)[ \t]*[:=]))"
+    rf"|[ \t]+(?:[:=|<\\\"'`?+!\r\n-]|\.=|{_IS}[ \t]|(?:is|ist|lautet|est|es|below|follows|unten|abajo):[\r\n\\]|(?:{_PREPOSITION})[ \t]|instead:|[a-z_]{{1,20}}=\\*[\"']|\S{{0,24}}[0-9!@#$%^&*+\x80-\xff]|\{{|(?:string|str|text|\[\]byte|char\*)[ \t]*[:=]))"
     rf"|-(?:{STRONG})[\w-]{{0,40}}[\s\\]"
     rf"""|(?:{WEAK_WORDS}){WEAK_END}(?:(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`][ \t]?|%22)?|>|\(\\*["']){_NOT_UUID}|-(?:{WEAK_WORDS}){WEAK_END}[ \t]+{_NOT_UUID})"""
     rf"""|(?:key|api|auth){WEAK_END}(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`][ \t]?|%22)?[0-9a-f]{{8}}-[0-9a-f]{{4}}-"""
@@ -235,7 +233,7 @@ def _strong(data: bytes, start: int, end: int, budget: Steps) -> list[tuple[int,
 
 # A name that ends its line, and a line below it that is one word and nothing else.
 _LABELLED = re.compile(
-    rb"""(?:[ \t]++(?:for|of|on|to|von|de|du|da|do|para|pour|f\xc3\xbcr)[ \t]++[^\n\\:]{1,40}?)?(?:[ \t]++(?:is|ist|lautet|est|es))?[ \t]*+(?:[*_#:-]{1,4}[ \t]*+)?(?:(?:\r?\n|(?:\\++r)?\\++n)[ \t>]*+(?:```[a-z]*+|[-=]{3,80}+)?){1,3}[ \t]*+\\*+["'`]?+([^\s"'`\\]{6,256}+)(?:\\*+["'`]|\\(?=\r?\n))?[ \t]*+(?:\r?\n|\\++[rn]|\Z|\\*["'])"""
+    rb"""(?:[ \t]++(?:for|of|on|to|von|de|du|da|do|para|pour|f\xc3\xbcr)[ \t]++[^\n\\:]{1,40}?)?(?:[ \t]++(?:is|ist|lautet|est|es|below|follows|is below|unten|abajo))?[ \t]*+(?:[*_#:-]{1,4}[ \t]*+)?(?:(?:\r?\n|(?:\\++r)?\\++n)[ \t>]*+(?:```[a-z]*+|[-=]{3,80}+)?){1,3}[ \t]*+\\*+["'`]?+([^\s"'`\\]{6,256}+)(?:\\*+["'`]|\\(?=\r?\n))?[ \t]*+(?:\r?\n|\\++[rn]|\Z|\\*["'])"""
 )
 _LABEL_WINDOW = 400
 _LABEL_HEAD = re.compile(

@@ -126,7 +126,7 @@ def _rule_literals() -> _Literals:
 def _vendors() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
     """What is looked for near the names of providers and has none of the marks of a run, and these names."""
     issued = words("vendors-uuid")
-    named = words("vendors") | words("vendors-words")
+    named = words("vendors") | words("vendors-words") | words("vendors-saying") | {"key"}
     some = (("[0-9a-f]{32}", named), ("[0-9a-f]{8}-[0-9a-f]{4}-", issued))
     return tuple((re.kept(value), tuple(name.replace("_", "") for name in names)) for value, names in some)
 

@@ -24,7 +24,7 @@ _OPENS = r"""[ \t]*(?:\\*["'`])?"""
 _ISSUED = "|".join(sorted(rules.words("vendors-uuid")))
 # RE2, over bytes: a long hexadecimal number behind an operator, a quote or a blank (forty letters behind a blank are a commit's in every log, so not behind a t), or the name of one of the few whose keys are UUIDs
 VALUE = (
-    rf"(?:[=:(>,\[]|is[ \t]){_OPENS}[0-9a-f]{{32}}|[ \t][0-9a-f]{{32}}(?:[^0-9a-f]|$|[0-9a-f]{{32}})|[\n|][ \t]*(?:- \\*[\"'`]?)?[0-9a-f]{{32}}"
+    rf"(?:[=:(>,\[]|is[ \t]){_OPENS}[0-9a-f]{{32}}|[ \t][0-9a-f]{{32}}(?:[^0-9a-f]|$|[0-9a-f]{{32}})|\n[0-9a-f]{{32}}|[|-][ \t][0-9a-f]{{32}}"
     rf"|(?:key|token|auth|secret|api|use|with|value|one)[ \t]{_OPENS}[0-9a-f]{{32}}|[0-9a-su-z][ \t][0-9a-f]{{40}}"
     rf"|(?:{_ISSUED})"
 )
@@ -41,12 +41,13 @@ _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _BEFORE = re.compile(rb"[ \t\r\n=:(>,\[{\"'`|&?]\Z")
 # the first half of a pair, a hash: letters of it are no words
 _RANDOM = re.compile(r"(?=[A-Za-z_-]{0,80}[0-9])[0-9A-Za-z_-]{18,}")
-_LINE, _LEAST, _LEAST_BESIDE, _LONGEST_NAME, _MOST_PARTS = 200, 18, 14, 80, 10
+_LINE, _LEAST, _LEAST_BESIDE, _LEAST_RANDOM, _LONGEST_NAME, _MOST_PARTS = 200, 18, 14, 16, 80, 10
 _NEAR, _FAR, _LINES = (
     40,
     120,
     4,
 )  # bytes between a provider's name and a value, where nothing tells of a key and where something does; lines
+_SAID, _LEAST_SAID = 60, 20
 _MOST_JOINED = 4  # parts of a name: d7network
 _LISTED = re.compile(rb"""[ \t"'{,-]*+[\w@./+-]{1,80}["']?[ \t]*[:=]{1,2}[ \t]*["']?([0-9a-fA-F]{32,64})\b""")
 _LOOK = 4  # steps
@@ -62,6 +63,9 @@ class _Lists(NamedTuple):
     begins: frozenset[str]  # how the names begin, up to three letters
     own: frozenset[str]  # what the rest of a provider's name may say and leave it one
     telling: frozenset[str]
+    saying: frozenset[str]  # of that, what says by itself that a value is one
+    keys: frozenset[str]  # before a key, what makes it one that opens something
+    another: frozenset[str]  # before a token, what makes it none
     other: frozenset[str]  # what says that a value is no key
 
 
@@ -78,6 +82,9 @@ def _lists() -> _Lists:
         frozenset(name[:size] for name in vendors | words for size in (1, 2, 3)),
         own,
         telling,
+        rules.words("vendors-saying"),
+        rules.words("vendors-keys"),
+        rules.words("other"),
         other - own - telling - rules.words("vendors-between") | {"id", "ids"},
     )
 
@@ -104,7 +111,8 @@ def vendors_run(data: bytes, start: int, end: int) -> tuple[int, int] | None:
     if not _is_near(data, start, end, _lists().vendors):
         return None
     text = data[start:end].decode("latin1")
-    return (start, end) if not _FILE.search(text) and looks_random(text) and looks_generated(text) else None
+    random = looks_random(text) or len(text) < _LEAST_RANDOM
+    return (start, end) if random and looks_generated(text) and not _FILE.search(text) else None
 
 
 _FILE = re.compile(r"\.[A-Za-z]{1,5}\Z")
@@ -140,10 +148,21 @@ def _is_near(data: bytes, start: int, end: int, names: frozenset[str]) -> bool:
                 return head[at - 1 : at] != "@"
         if part in lists.other and at >= own_line and not _is_within(parts, index):
             return False
+        if near <= _SAID and at >= own_line and names is lists.vendors and _says(parts, index):
+            return end - start >= _LEAST_SAID
         telling = telling or part in lists.telling
         if near > _NEAR and not telling:
             return False
     return end - start >= _LEAST and _is_behind(data, end, names)
+
+
+def _says(parts: list[tuple[str, int]], index: int) -> bool:
+    """Whether a word tells by itself that what follows on its line is one: the token, an API key; not the next token."""
+    part, before = parts[index][0], parts[index - 1][0] if index else ""
+    lists = _lists()
+    if part == "key":
+        return before in lists.keys
+    return part in lists.saying and before not in lists.another
 
 
 # nothing between a name and a value but what joins them
@@ -174,7 +193,9 @@ def _is_within(parts: list[tuple[str, int]], index: int) -> bool:
     return any(found and found[1] > parts[index][1] for found in earlier)
 
 
-_ENDS = re.compile(r"(?:api|access|auth|secret)?(?:key|token|secret|auth|api)s?\Z")
+_ENDS = re.compile(
+    r"(?:api|access|auth|secret|admin|project|write|server|personal|bot|basic)?(?:key|token|secret|o?auth|api|app|io|messag(?:e|ing)|sms|webhook)s?\Z"
+)
 _BEHIND = re.compile(
     rb"""\\*["'`)\];,]*+[ \t]*+(?:#|//|--|/\*|<!--|\(|(?:with|for|on|from|as|is)[ \t](?:(?:the|my|our|a)[ \t])?)[ \t]*([A-Za-z0-9_. -]{3,40})"""
 )

@@ -84,6 +84,41 @@ def test_a_uuid_is_hidden_behind_those_who_issue_such_keys(name: str, form: str,
     assert str(value) not in redact_text(form.format(name, value))
 
 
+@pytest.mark.parametrize(
+    "before",
+    [
+        "[DEBUG] auth ",
+        "the api key I was given, see ",
+        "here is your token, keep it: ",
+        'New("quay.example.org", "token", "',
+        "set password ENC ",
+        "curl with bearer auth: ",
+    ],
+)
+def test_a_word_that_tells_of_a_secret_needs_no_provider(before: str) -> None:
+    """A few words or signs may stand between, on the same line."""
+    for value in (HEX * 2, "k8Zq2LwX9vR4tY7uB1nM5cQ3sD6f"):
+        text = f'so\n{before}{value}" and more'
+        assert value not in redact_text(text)
+        assert prefilter.may_match(text)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "token bucket ",
+        "nextToken: ",
+        "token hash: ",
+        "password\n",
+        "Secret Santa list ",
+        "commit for auth, sha ",
+        "sort key ",
+    ],
+)
+def test_what_says_that_it_is_something_else_is_heard(before: str) -> None:
+    assert HEX * 2 in redact_text(f"so\n{before}{HEX * 2} and more")
+
+
 def test_a_key_of_json_is_a_name_as_well() -> None:
     assert redact_value({"deepgram": HEX * 2}) == {"deepgram": MARK}
     assert redact_value({"deepgram_request_id": HEX * 2}) == {"deepgram_request_id": HEX * 2}
