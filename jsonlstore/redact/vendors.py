@@ -112,10 +112,11 @@ def vendors_run(data: bytes, start: int, end: int) -> tuple[int, int] | None:
         return None
     text = data[start:end].decode("latin1")
     random = looks_random(text) or len(text) < _LEAST_RANDOM
-    return (start, end) if random and looks_generated(text) and not _FILE.search(text) else None
+    return (start, end) if random and looks_generated(text) and not _NUMBERED.match(text) else None
 
 
-_FILE = re.compile(r"\.[A-Za-z]{1,5}\Z")
+# a file, the number of an advisory or of a parcel
+_NUMBERED = re.compile(r".*\.[A-Za-z]{1,5}\Z|(?:GHSA|CVE|RUSTSEC|PYSEC)-|1Z[0-9A-Z]{16}\Z")
 
 
 def is_vendors_key(text: str) -> bool:
@@ -131,6 +132,7 @@ def _is_near(data: bytes, start: int, end: int, names: frozenset[str]) -> bool:
     One of `names` does alone, any other's only where something tells of a key, or where nothing at all is between.
     """
     lists = _lists()
+    commit = _COMMIT.match(data, start, end) is not None
     lines = data[max(0, start - _FAR) : start].replace(b"\\n", b" \n").split(b"\n")[-_LINES:]
     head = _RANDOM.sub(lambda run: " " * len(run[0]), "\n".join(line.decode("latin1") for line in lines))
     parts = [(part[0].lower(), part.start()) for part in _PART.finditer(head)]
@@ -143,6 +145,8 @@ def _is_near(data: bytes, start: int, end: int, names: frozenset[str]) -> bool:
             told = telling or (index > 0 and parts[index - 1][0] in lists.telling and parts[index - 1][1] >= own_line)
             beside = _BESIDE.match(head, ends) is not None
             known = name in names and near <= _NEAR + len(name)
+            if commit and not told:
+                known = known and at >= own_line and _ASSIGNED.match(head, ends) is not None
             word = name in lists.words and ((told and at >= own_line) or (beside and name not in lists.things))
             if (known or word or (told and name in lists.vendors)) and (beside or end - start >= _LEAST):
                 return head[at - 1 : at] != "@"
@@ -153,7 +157,7 @@ def _is_near(data: bytes, start: int, end: int, names: frozenset[str]) -> bool:
         telling = telling or part in lists.telling
         if near > _NEAR and not telling:
             return False
-    return end - start >= _LEAST and _is_behind(data, end, names)
+    return end - start >= _LEAST and (telling or not commit) and _is_behind(data, end, names)
 
 
 def _says(parts: list[tuple[str, int]], index: int) -> bool:
@@ -169,6 +173,11 @@ def _says(parts: list[tuple[str, int]], index: int) -> bool:
 _BESIDE = re.compile(
     r"""[\\"'`\])*]{0,4}[ \t]{0,4}(?:[=:>(\[,|-]|:=|=>|\r?\n|is[ ]|one[ ]is[ ])?[ \t\r\n]{0,4}(?:- )?[\\"'`(\[]{0,3}\Z"""
 )
+
+
+# what a commit looks like, which stands near any name: a key only where something tells of one, or where it is assigned
+_COMMIT = re.compile(rb"[0-9a-f]{40}(?![0-9A-Za-z])")
+_ASSIGNED = re.compile(r"""[\\"'`\])]{0,4}(?:[ ]one)?[ \t]{0,4}(?:[=:(,]|:=|=>)[ \t]{0,4}[\\"'`(\[]{0,3}\Z""")
 
 
 def _name_at(parts: list[tuple[str, int]], index: int) -> tuple[str, int] | None:
