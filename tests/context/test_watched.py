@@ -67,7 +67,7 @@ def test_new_records_are_read_on_and_nothing_twice(home: Home, kind: str) -> Non
         for _ in range(3):
             store.append("jsonlstore:fox:telegram:7", user("Now the carburettor of the carburettor-bench wants oil."))
     home.run("watch", "--once")
-    assert "carburettor" in json.loads(home.run("show", session_id, "--json").stdout)["hot_topics"]
+    assert "carburettor-bench" in json.loads(home.run("show", session_id, "--json").stdout)["hot_topics"]
 
 
 def test_both_backends_after_a_migration_are_one_session(tmp_path: Path) -> None:
