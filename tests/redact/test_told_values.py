@@ -1,4 +1,4 @@
-"""Values told beside their name with brackets, dashes, arrows or a verb between: typed ones are hidden, words stay."""
+"""Values beside their name with brackets, arrows, a verb or a call between: typed ones are hidden, words stay."""
 
 from __future__ import annotations
 
@@ -30,7 +30,32 @@ _TOLD = (
     "New API key created\n\n{}\n",
     "Access token was generated.\nName: prod\n> `{}`\nKeep it.",
 )
+_GIVEN = (
+    'user.check_password("{}")',
+    "verifyPassword('{}', hashed)",
+    "setPassphrase( '{}' )",
+    'authenticate(user, "{}")',
+    "client.login(name, '{}', 5)",
+    'env::var("API_TOKEN").unwrap_or("{}".to_string())',
+    'env::var("DB_PASSWORD").unwrap_or_else(|_| "{}".into())',
+    "{{{{ '{}' | password_hash('sha512') }}}}",
+    "<Password><Value>{}</Value><PlainText>true</PlainText></Password>",
+    "<AdministratorPassword>\n  <Value>{}</Value>\n",
+    "rocommunity {} 10.0.0.0/8",
+    "rwcommunity {}",
+)
 _STAYING = (
+    'check_password("password")',
+    "check_password('password123')",
+    'authenticate(user, "backend2")',
+    "login(name, 'oauth2')",
+    'env::var("API_TOKEN").unwrap_or("none")',
+    'env::var("MODE").unwrap_or("utf8")',
+    "{{ 'secret' | password_hash }}",
+    "<Password><Value>$PASSWORD</Value>",
+    "<Name><Value>q7Wm4xTz</Value>",
+    "rocommunity public",
+    "rocommunity6 default -V all",
     "token(sha256sum) and key(utf8)",
     "getKey(arg1): OAuth2Client",
     "key(s)2nd",
@@ -49,7 +74,7 @@ _STAYING = (
 )
 
 
-@pytest.mark.parametrize("form", _TOLD)
+@pytest.mark.parametrize("form", _TOLD + _GIVEN)
 def test_a_typed_value_is_hidden(form: str) -> None:
     for value in _TYPED:
         text = form.format(value)
