@@ -51,7 +51,8 @@ def values(data: bytes, at: int) -> tuple[int, list[Span], int]:
     """Where to go on, what to hide in the container whose head stands at `at`, a match of `HEAD`, and how much was read."""
     if not _HEAD.match(data, at):
         return at + 1, [], 0
-    if listed := _LISTED.match(data, at):
+    listed = _LISTED.match(data, at)
+    if listed and (at or not _DATA.match(data)):  # a file's first line may be the head of a map
         until, held = _items(data, listed)
         return (held[-1][1] if held else at + 1), held, until - at
     if _KIND.match(data, at, at + 16):

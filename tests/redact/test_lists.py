@@ -50,6 +50,12 @@ def test_words_names_and_numbers_of_a_list_stay(text: str) -> None:
     assert redact_text(text) == text
 
 
+def test_a_map_of_secrets_that_begins_a_file_is_read_as_one_below_a_line() -> None:
+    for before in ("", "version: 2\n"):
+        text = before + "secrets:\n  one: harbour77\n  two:\n    three: q7Wm4xTz\n"
+        assert redact_text(text) == text.replace("harbour77", MARK).replace("q7Wm4xTz", MARK)
+
+
 def test_a_list_ends_where_its_items_end() -> None:
     text = "passwords:\n  - q7Wm4xTz\nThe next line is prose.\n  - d3Kv8bRm"
     assert redact_text(text) == f"passwords:\n  - {MARK}\nThe next line is prose.\n  - d3Kv8bRm"
