@@ -1,4 +1,4 @@
-"""Places that hold secrets whatever they are called: a Kubernetes Secret's data, a `secrets:` map or list.
+"""Places that hold secrets whatever they are called: a Kubernetes Secret's data, a list under a plural secret's name.
 
 Only what stands below such a head is read, line by line or pair by pair, within a bounded window.
 """
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.core import expressions as re
 from jsonlstore.redact import rules
-from jsonlstore.redact.looks import is_placeholder, tells
+from jsonlstore.redact.keys import looks_typed
+from jsonlstore.redact.looks import is_placeholder, looks_random, tells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,9 +21,12 @@ if TYPE_CHECKING:
 Span = tuple[int, int, str]
 
 _BREAK = r"(?:\r?\n|\\+n)"
+_PLURAL = r"(?i:passwords|passw(?:oe|ö)rter|contraseñas|secrets|api[_-]?keys|(?:auth|access|api|bearer|refresh|device)[_-]?tokens|tokens|(?:backup|recovery|emergency|scratch)[ _-](?:codes|keys))"
+_OPENS = rf"""\\*["'`]?[*]*[ \t]*(?:=>|:=|[:=])[*]*[ \t]*(?:{_BREAK}|[\[{{])"""
 # RE2, over bytes
-HEAD = rf"""kind\\*["']?:[ \t]*\\*["']?Secret|{_BREAK}[ \t]*\\*["']?secrets\\*["']?:[ \t]*(?:{_BREAK}|\{{)|^secrets:[ \t]*{_BREAK}"""
+HEAD = rf"""{_PLURAL}{_OPENS}|kind\\*["']?:[ \t]*\\*["']?Secret|{_BREAK}[ \t]*\\*["']?secrets\\*["']?:[ \t]*(?:{_BREAK}|\{{)|^secrets:[ \t]*{_BREAK}"""
 _HEAD = re.compile(HEAD.encode())
+_LISTED = re.compile(f"(?P<name>{_PLURAL}){_OPENS}".encode())
 _KIND = re.compile(rb"kind\\*[\"']?:")
 _WINDOW = 1 << 14
 _MOST_LINES = 400
@@ -40,13 +44,17 @@ _BLOCK = re.compile(rb"[|>][+-]?[0-9]?[ \t]*\Z")
 
 
 # the first byte of every match of `HEAD`
-FIRST = frozenset(b"ks\n\r\\")
+FIRST = frozenset(b"abcdekprstABCDEPRST\n\r\\")
 
 
 def values(data: bytes, at: int) -> tuple[int, list[Span], int]:
     """Where to go on, what to hide in the container whose head stands at `at`, a match of `HEAD`, and how much was read."""
     if not _HEAD.match(data, at):
         return at + 1, [], 0
+    listed = _LISTED.match(data, at)
+    if listed and (at or not _DATA.match(data)):  # a file's first line may be the head of a map
+        until, held = _items(data, listed)
+        return (held[-1][1] if held else at + 1), held, until - at
     if _KIND.match(data, at, at + 16):
         low = max(0, at - _WINDOW)
         after = _EDGE.search(data, at, at + _WINDOW)
@@ -59,6 +67,32 @@ def values(data: bytes, at: int) -> tuple[int, list[Span], int]:
     end = min(len(data), at + _WINDOW)
     held = list(_below(data, found, end, everything=False)) if found else []
     return (held[-1][1], held, held[-1][1] - at) if held else (at + 1, held, end - at if found else 0)
+
+
+def _items(data: bytes, head: re.Match[bytes]) -> tuple[int, list[Span]]:
+    """How far the items below a plural name were read, and those that somebody typed or a machine made."""
+    at, held = head.end(), []
+    read = _ITEM if data[at - 1] in b"[{" else _ITEM_LINE
+    plain = head["name"].lower() == b"tokens"  # of a parser or a model, nearly always
+    for _ in range(_MOST_LINES):
+        item = read.match(data, at, min(len(data), at + _LONGEST_ITEM))
+        if not item or item.end() == at:
+            break
+        at = item.end()
+        value = item["value"].decode("utf-8", "replace")
+        if not is_placeholder(value) and (looks_random(value) if plain else looks_typed(value)):
+            held.append((*item.span("value"), "container"))
+    return at, held
+
+
+_ITEM = re.compile(
+    rb"(?:[\s,\[({]|\\+[nrt]|(?:#|//)[^\n\\]*+(?:\n|\\+n))*+(?:(?:\\*[\"'][^\"'\\\n]{1,80}+\\*[\"']|[\w.$-]{1,80}+)[ \t]*+(?:=>|[:=])[ \t]*+)?+"
+    rb"\\*+[\"'](?P<value>[^\"'\\\n]{1,200}+)\\*+[\"'](?=[\s,\])}#/\\;]|\Z)[\])}]*+"
+)
+_ITEM_LINE = re.compile(
+    rb"(?:[ \t>]|\\+t)*+(?:(?:[-*+]|[0-9]{1,2}[.)])[ \t]+)?+(?:[\w.-]{1,60}+:[ \t]+)?+(?:\\*[\"'`])?+(?P<value>[^\s\"'`\\:]{4,200}+)(?:\\*[\"'`])?+,?[ \t]*+(?:\r?\n|\\+n|\Z)"
+)
+_LONGEST_ITEM = 512
 
 
 def _below(data: bytes, found: re.Match[bytes], end: int, *, everything: bool) -> Iterator[Span]:

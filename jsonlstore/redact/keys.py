@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jsonlstore.core import expressions as re
 from jsonlstore.redact import rules
-from jsonlstore.redact.looks import is_key_hex, is_wordy, looks_random, randomness, tells
+from jsonlstore.redact.looks import is_code, is_key_hex, is_type, is_version, is_wordy, looks_random, randomness, tells
 
 _THINGS, _OTHER, _TALK = rules.words("keyed"), rules.words("other"), rules.words("talk")
 _VENDORS = rules.words("vendors")
@@ -47,6 +47,26 @@ def looks_generated(text: str) -> bool:
     if not _LEAST_SHORT <= len(text) <= _MOST_SHORT or not _RUN.match(text):
         return False
     return tells(text) and randomness(text) >= _LEAST_RANDOM and not _is_joined_words(text)
+
+
+def looks_typed(text: str) -> bool:
+    """Typed as a password or made up by a machine: letters and figures mixed as in no word, name, path or version."""
+    if not _LEAST_TYPED <= len(text) <= _MOST_SHORT or not _MIXED.match(text) or _NO_PASSWORD.search(text):
+        return False
+    if is_key_hex(text) or looks_random(text):
+        return True
+    if is_wordy(text) or is_type(text.rstrip(_FIGURES)) or is_code(text) or is_version(text):
+        return False
+    parts = [part for part in _SIGNS.split(text) if part]
+    if all(part.isdigit() or (is_wordy(part) and not _MIXED.match(part.rstrip(_FIGURES))) for part in parts):
+        return False  # version-2, utf8_general_ci
+    return tells(text)
+
+
+_LEAST_TYPED, _FIGURES = 7, "0123456789"
+_MIXED = re.compile(r"(?=[^A-Za-z]*[A-Za-z])[^0-9]*[0-9]")
+_NO_PASSWORD = re.compile(r"[(){}<>\[\]|`\s]|::|\.\.|[a-z]\.[a-z]|->")
+_SIGNS = re.compile(r"[^A-Za-z0-9]+")
 
 
 def _is_joined_words(text: str) -> bool:

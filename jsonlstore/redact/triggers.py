@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from jsonlstore.core import expressions as re
 from jsonlstore.core.regex import any_of, compiled, matcher, searcher_within
 from jsonlstore.redact import rules
+from jsonlstore.redact.keys import looks_typed
 from jsonlstore.redact.looks import (
     is_key_hex,
     is_placeholder,
@@ -206,6 +207,8 @@ def fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901
         return not _ID_NAMES.intersection(_NAME_PARTS.findall(_NUMBER.sub("", value).lower()))
     if shape.unlike == "told":
         return tells(value)
+    if shape.unlike == "typed":
+        return looks_typed(value)
     if shape.unlike == "hexchosen":
         return looks_secret(value, chosen=True) or is_key_hex(value)
     if shape.unlike == "mixed":
