@@ -177,20 +177,24 @@ _BESIDE = re.compile(
 
 # what a commit looks like, which stands near any name: a key only where something tells of one, or where it is assigned
 _COMMIT = re.compile(rb"[0-9a-f]{40}(?![0-9A-Za-z])")
-_ASSIGNED = re.compile(r"""[\\"'`\])]{0,4}(?:[ ]one)?[ \t]{0,4}(?:[=:(,]|:=|=>)[ \t]{0,4}[\\"'`(\[]{0,3}\Z""")
+_ASSIGNED = re.compile(
+    r"""(?i:\.[a-z]{2,5}\b)?[\\"'`\])]{0,4}(?:[ ]one)?[ \t]{0,4}(?:[=:(,]|:=|=>)[ \t]{0,4}[\\"'`(\[]{0,3}\Z"""
+)
 
 
 def _name_at(parts: list[tuple[str, int]], index: int) -> tuple[str, int] | None:
     """The provider's name whose first part is `parts[index]`, and its end; its own may be joined: `D7Network`, `Alpha Vantage`."""
     lists = _lists()
-    name, ends, word = "", 0, None
+    name, ends, vendor, word = "", 0, None, None
     for part, at in parts[index : index + _MOST_JOINED]:
         if name and at - ends > 1:
             break
         name, ends = name + part, at + len(part)
         if name in lists.vendors:
-            return name, ends
+            vendor = name, ends  # the longest: `vonage`, `vonage.video`
         word = word or ((name, ends) if name in lists.words else None)
+    if vendor:
+        return vendor
     part, at = parts[index]
     bare = _ENDS.sub("", part)  # deepgramkey
     return (bare, at + len(part)) if bare != part and bare in lists.vendors else word
@@ -218,10 +222,10 @@ def _is_behind(data: bytes, end: int, names: frozenset[str]) -> bool:
         return False
     parts = [(part[0].lower(), part.start()) for part in _PART.finditer(found[1].decode("latin1"))][:_MOST_PARTS]
     for index, (part, _) in enumerate(parts):
-        if part in lists.other and not _is_within(parts, index):
-            return False
         if part[:3] in lists.begins and (named := _name_at(parts, index)) and named[0] in names:
             return True
+        if part in lists.other and not _is_within(parts, index):
+            return False
     return False
 
 
