@@ -114,6 +114,6 @@ def test_a_tool_s_bare_name_is_nothing_in_progress(answered: str | None) -> None
 
 def test_a_bare_announcement_is_nothing_in_progress() -> None:
     """ "Starting." says nothing of what."""
-    fields = told(Story("begun").user("Survey the gates of the northern lock").says_("Starting now."))
-    assert fields["in_progress"] in ([], ["Survey the gates of the northern lock"])
+    fields = told(Story("begun").user("Обследуй ворота северного шлюза").says_("Начинаю:"))
+    assert fields["in_progress"] == ["Обследуй ворота северного шлюза"]
     assert fields["last_request"].get("doing") is None
