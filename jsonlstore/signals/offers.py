@@ -113,6 +113,13 @@ _SETTLED = re.compile(
     r"|(?:済み(?:です|で.{0,40}(?:なし|ません))?|該当なし|問題なし|問題(?:は)?(?:あり|残ってい)ません)。?$|已(?:经)?(?:全部|完全)(?:完成|解决|修复|清除|移除).{0,20}$",
     re.IGNORECASE,
 )
+# a heading of what is still to be decided, whichever word of deciding it begins with
+_UNDECIDED = re.compile(
+    r"(?<!\w)(?:open|pending|needed|required|outstanding|unresolved|deferred|to (?:be )?(?:ma[dk]e|take|taken)|for you|left|remaining|offen\w*|ausstehend\w*|anstehend\w*|nötig\w*"
+    r"|abiert\w+|pendiente\w*|por tomar|ouvert\w+|en (?:attente|suspens)|à prendre|apert[eio]|in sospeso|da prendere|abert[oa]s?|a tomar|откры\w+|нереш\w+|принять|відкрит\w+)(?!\w)"
+    r"|待|未|需要|必要|미정|미결|필요|대기",
+    re.IGNORECASE,
+)
 _LEAD = 60  # characters at its end
 # an item that says nothing without what stands below it: "decide whether to:"; "add tests:" does
 _LEADS_ON = re.compile(
@@ -243,7 +250,7 @@ def _says_open(cell: str, known: Iterable[Language]) -> bool:
 def is_heading_of_next(line: str, known: Iterable[Language], kinds: Sequence[str] = HEADINGS) -> bool:
     """Whether a line heads a list of what is left; a sentence that begins so does not."""
     plain = _BRACKETS.sub("", plain_text(line)).replace("’", "'").strip(" :：.-–—0123456789")
-    if not 2 <= len(plain) <= 60:
+    if not 2 <= len(plain) <= 60 or (kinds == DECIDED_HEADINGS and _UNDECIDED.search(line)):
         return False
     longest_rest = 0 if len(plain) <= 6 else _LONGEST_REST if line.lstrip().startswith(("#", "**")) else 28
     for heading in (language.heading(kind) for language in known for kind in kinds):

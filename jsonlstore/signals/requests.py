@@ -281,7 +281,6 @@ def _what_came_of_it(talk: Sequence[Exchange], at: int, language: Language | Non
         return REFUSED, "", ""
     announced = _announced(one, language)
     if announced:
-        # "Starting" alone says nothing of what
         return INTERRUPTED, announced if len(content_words(announced)) > 1 else "", ""
     return (UNANSWERED if _is_off_topic(one) or _asks_for_material(one, language) else ANSWERED), "", ""
 
@@ -294,9 +293,8 @@ def _under_way(last: Moment) -> str:
 def _led_on_to(last: Moment) -> str:
     """What a message that was cut off led on to: "Writing the parser:"."""
     told = sentences(last.text.rstrip().rpartition("\n")[2]) if last.who == ASSISTANT else []
-    return (
-        shorten(plain_text(" ".join(told[-2:])).rstrip(" :："), 160) if told and told[-1].endswith((":", "：")) else ""
-    )
+    led = plain_text(" ".join(told[-2:])).rstrip(" :：") if told and told[-1].endswith((":", "：")) else ""
+    return shorten(led, 160) if len(content_words(led)) > 1 else ""  # "Starting:" alone says nothing of what
 
 
 def _asks_for_material(one: Exchange, language: Language | None) -> bool:

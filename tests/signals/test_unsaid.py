@@ -79,3 +79,29 @@ def test_a_turn_that_died_at_its_first_word_has_the_request_as_its_next_step() -
     assert signals["next_step"]
     assert "tide chart" in signals["next_step"]
     assert not noted(signals, "decision")
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "## Decisions still open",
+        "## Decisiones abiertas y riesgos",
+        "**Decisions (pending):**",
+        "## Entscheidungen, offen",
+    ],
+)
+def test_what_is_still_to_be_decided_is_no_decision(heading: str) -> None:
+    """Recommendations stand there until somebody takes one."""
+    answer = f"Here is the survey plan.\n\n{heading}\n\n- Serial port or network. I recommend the serial port.\n"
+    story = (
+        Story("open").user("Draft the survey of the gauges").says_(answer + "- Hourly readings are enough for March.")
+    )
+    assert noted(told(story), "decision") == []
+
+
+def test_what_stands_under_decisions_is_one() -> None:
+    answer = (
+        "The survey is planned.\n\n## Decisions\n\n- Read the gauges over the serial port\n- Which board comes first?"
+    )
+    story = Story("made").user("Draft the survey of the gauges").says_(answer)
+    assert noted(told(story), "decision") == ["Read the gauges over the serial port"]
