@@ -225,9 +225,10 @@ def _open_todos(ending: ClosingSituation, talk: Sequence[Exchange], work: WorkLo
     Nor is open what was being done when an answer came that tells of it as done: agents forget to tick the last item.
     """
     told = _told_done(ending, talk)
+    committed = work.commits[-1].turn if work.commits else -1
     return [
         item
-        for item in work.todos.open_items()
+        for item in work.todos.open_items(committed)
         if work.turn - item.turn <= (STALE_FILE if item.in_file else STALE_LIST)
         and not (item.status.startswith("in") and item.turn == work.turn and covers(content_words(item.title), told))
     ]

@@ -328,3 +328,47 @@ def test_a_question_accepts_no_offer() -> None:
     story = _edited("Добавь лог прилива").says_("Готово. Если хочешь, могу добавить журнал ветра.")
     assert told(story.user("все норм?"))["last_request"]["text"].startswith("все норм?")
     assert "журнал ветра" not in told(story)["last_request"]["text"]
+
+
+PLANNED = "# Lock table\n\n- [ ] 1. Draw the table\n- [ ] 2. Enter the spring times\n"
+
+
+def _titles_after(story: Any) -> list[str]:
+    return [one["title"] for one in told(story)["pending_tasks"]]
+
+
+def test_a_plan_of_tasks_is_carried_out_once_later_work_was_committed() -> None:
+    """Nobody ticked it; what was changed and committed afterwards came of it."""
+    story = (
+        Story("plan")
+        .user("Plan the lock table")
+        .call("write", {"path": "specs/lock/tasks.md", "content": PLANNED}, "ok")
+    )
+    story.says_("The plan is in tasks.md.").user("go ahead")
+    story.call("edit", {"path": "lock.py", "oldText": "a", "newText": "b"}, "ok")
+    assert _titles_after(story.says_("The table is drawn."))
+    story.user("commit it").run("git commit -am 'Draw lock times'", "[main 4c1d2e3] Draw lock times\n 1 file changed")
+    assert _titles_after(story.says_("Committed.")) == []
+
+
+@pytest.mark.parametrize(
+    ("edit", "left"),
+    [
+        ({}, []),
+        (
+            {"edits": [{"oldText": "- [ ] 1. Draw the table", "newText": "- [x] 1. Draw the table"}]},
+            ["2. Enter the spring times"],
+        ),
+        ({"old_string": "- [ ] 1. Draw the table\n", "new_string": ""}, ["2. Enter the spring times"]),
+    ],
+)
+def test_the_final_state_of_a_checklist_counts(edit: dict[str, Any], left: list[str]) -> None:
+    """Ticked by several edits at once, taken out, or edited in a way that nobody recorded."""
+    story = (
+        Story("ticked")
+        .user("Plan the lock table")
+        .call("write", {"path": "specs/lock/tasks.md", "content": PLANNED}, "ok")
+    )
+    story.says_("The plan is in tasks.md.").user("go ahead")
+    story.call("edit", {"path": "../specs/lock/tasks.md", **edit}, "ok")
+    assert _titles_after(story.says_("Brought up to date.")) == left
