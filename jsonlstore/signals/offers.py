@@ -28,6 +28,7 @@ MOST_ITEMS = 6
 _LAST_LINES = 16
 _MOST_AFTER_QUESTION = 240
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•–]|\d{1,2}[.)]|[a-z]\))[ \t]+(?:\[[ ]\][ \t]+)?(\S.*)$")
+_MARK = re.compile(r"[ \t]*[-*+•–][ \t]+")
 # steps that have a section each, under a heading or a line in bold
 _NUMBERED_HEADING = re.compile(
     r"^(?:#{2,6}[ \t]+\**|\*\*)(?:(?:step|schritt|paso|étape|etape|passo|passaggio|шаг|крок|단계|ステップ|手順)[ \t]*\d{1,2}[ \t]*[:：.)—–-]"
@@ -36,7 +37,7 @@ _NUMBERED_HEADING = re.compile(
 )
 _TICKED = re.compile(r"\[[xX]\]|✅|✓|✔|☑|~~")
 _OPTION = re.compile(
-    r"^[\s>|*_#-]*+(?:\b(?:option|variante|opción|opcion|opção|вариант|варіант|方案|选项|案|plan)\s*)?[*_]*([A-Fa-f]|[1-9一二三四])[*_]*\s?[).:：、|–-]+[*_]*\s*\|?\s*(\S.*)$",
+    r"^[\s>|*_#-]*+(?:\b(?:option|variante|opción|opcion|opção|вариант|варіант|方案|选项|案|plan)\s*)?[*_]*[(（]?([A-Fa-f]|[1-9一二三四])[*_]*\s?[)）.:：、|–-]+[*_]*\s*\|?\s*(\S.*)$",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"^[#\d.\s]*$")
@@ -63,7 +64,7 @@ _ENGLISH_TOO = frozenset({"de", "fr", "ru", "uk", "zh", "ja", "ko"})  # elsewher
 
 _NEAR = {"ru": ("uk",), "uk": ("ru",)}  # a short sentence may be either
 
-_OR = re.compile(r"(?:or|oder|ou|or else|или|або|чи)\b|或者|还是|それとも|아니면", re.IGNORECASE)
+OR_ELSE = re.compile(r"(?:or|oder|ou|or else|или|або|чи)\b|或者|还是|それとも|아니면", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,7 @@ def listed_next(text: str, speakers: Iterable[Language], kinds: Sequence[str] = 
     for number, line in enumerate(lines):
         if not line.strip():
             continue
-        if is_heading_of_next(line, known, kinds):
+        if is_heading_of_next(line, known, kinds) and not _is_one_of_several(line, lines, number):
             for step in _step_sections(lines[number + 1 :]):
                 _take(found, step, asking)
             collecting = not found
@@ -162,6 +163,14 @@ def listed_next(text: str, speakers: Iterable[Language], kinds: Sequence[str] = 
         elif not line.startswith(("   ", "\t")) and not _RULE_LINE.match(line):
             collecting = collecting and not found and not line.lstrip().startswith("#")
     return found[:MOST_ITEMS]
+
+
+def _is_one_of_several(line: str, lines: Sequence[str], number: int) -> bool:
+    """Whether a line is an item among others of its kind: "- Pending signals: 5 to 30 min" heads none of them."""
+    mark = _MARK.match(line)
+    if mark is None:
+        return False
+    return any(other.startswith(mark[0]) for other in lines[number + 1 : number + 2])
 
 
 def _with_parts(item: str, below: Sequence[str]) -> str:
@@ -301,12 +310,6 @@ def closing_offer(text: str, speakers: Iterable[Language]) -> Offer | None:
     return Offer(shorten(question, LONGEST_OFFER), options, is_offer)
 
 
-def is_either_or(question: str) -> bool:
-    """Whether a question ends with another way ("… draw its parts? Or open the notes?"): nobody can say which comes."""
-    first, mark, other = question.replace("？", "?").rstrip("? ").rpartition("?")
-    return bool(mark and first) and _OR.match(other.lstrip()) is not None
-
-
 def _offered_list(lines: list[str], at: int, known: list[Language]) -> Offer | None:
     """An offer whose things stand as a list under it ("Want me to add:" and what), or a list of questions."""
     top = at
@@ -354,7 +357,7 @@ def _last_question(lines: list[str], known: list[Language]) -> tuple[int, str, b
             if (is_question and not _OPTION.match(lines[at])) or (
                 offered and (is_question or sentence.endswith((":", "：")))
             ):
-                if place and said[place - 1].endswith(("?", "？")) and _OR.match(sentence):
+                if place and said[place - 1].endswith(("?", "？")) and OR_ELSE.match(sentence):
                     sentence = f"{said[place - 1]} {sentence}"  # half an offer says nothing without its other half
                 elif place and len(content_words(sentence)) <= _LEAST_NAMED and _looks_ahead(said[place - 1], known):
                     sentence = f"{said[place - 1]} {sentence}"  # "The next phase is the siren. Shall I go on?"

@@ -372,3 +372,10 @@ def test_the_final_state_of_a_checklist_counts(edit: dict[str, Any], left: list[
     story.says_("The plan is in tasks.md.").user("go ahead")
     story.call("edit", {"path": "../specs/lock/tasks.md", **edit}, "ok")
     assert _titles_after(story.says_("Brought up to date.")) == left
+
+
+def test_an_item_among_others_heads_none_of_them() -> None:
+    """A report of what was mended names a state of the program's."""
+    fixed = "Both are mended.\n\nChanges in siren.py:\n- Pending alarms: 5 → 30 min\n- Also look for rung alarms\n"
+    fixed += "- Wait and look again\n"
+    assert _titles_after(Story("fixed").user("Why does the siren stop at once?").says_(fixed)) == []
