@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 MOST_SHOWN = 20
 _LONGEST_LINE = 200
 _LONGEST_PLAN = 120
+_BARE = 3  # signs: "a", "2.", "(b)"
 _HEAD, _MOST_COMPARED = 600, 2_000  # of a message
 MOST_TICKED = 6
 STALE_LIST = 4  # turns
@@ -142,7 +143,7 @@ def ground(name: str, text: str, entry_ids: Iterable[str | None], kind: str, con
 
 def _last_request(ending: ClosingSituation) -> LastRequest | None:
     request = ending.request
-    if request is None or not request.text:
+    if request is None or not request.text or (_is_bare(request.text) and not request.accepted):
         return None
     text = shorten(f"{request.text} (to: {request.accepted})" if request.accepted else request.text, _LONGEST_LINE)
     doing = shorten(request.doing, _LONGEST_LINE) if request.fate in UNFINISHED and request.doing else None
@@ -154,9 +155,21 @@ def _wanted(ending: ClosingSituation) -> str:
     """The unfinished request as a piece of work: what was accepted where the words alone say little."""
     request = ending.request
     assert request is not None
+    if request.accepted and _is_bare(request.text):
+        return request.accepted
     if request.accepted and len(content_words(request.text)) < 3:
         return shorten(f"{request.text}: {request.accepted}", _LONGEST_LINE)
     return request.text
+
+
+def _says_nothing(ending: ClosingSituation) -> bool:
+    """Whether the last request names no work: a nudge, or a letter that picks from what nobody can tell."""
+    wanted = _wanted(ending)
+    return is_nudge(wanted) or _is_bare(wanted)
+
+
+def _is_bare(said: str) -> bool:
+    return len(said) <= _BARE and sum(map(str.isalnum, said)) <= 1
 
 
 def _next_step(
@@ -167,7 +180,7 @@ def _next_step(
         return Opened(
             f"Not finished: {request.doing}", request.entry_id, request.at, 0, 0, f"request {request.fate}", 0.8
         )
-    if request and request.fate in UNFINISHED and not request.worked and not is_nudge(_wanted(ending)):
+    if request and request.fate in UNFINISHED and not request.worked and not _says_nothing(ending):
         at_work = next((item for item in todos if item.status.startswith("in") and item.turn == work.turn), None)
         if at_work:  # says more exactly what was left than the request does
             return Opened(at_work.title, at_work.entry_id, "", 0, 0, "todo", 0.85)
@@ -247,8 +260,8 @@ def _told_done(ending: ClosingSituation, talk: Sequence[Exchange]) -> frozenset[
 def _in_progress(ending: ClosingSituation, todos: Sequence[TodoItem]) -> list[Opened]:
     found: dict[str, Opened] = {}
     request = ending.request
-    if request and request.fate == INTERRUPTED and (request.doing or not request.worked):
-        doing = shorten(request.doing or request.text, 160)
+    if request and request.fate == INTERRUPTED and (request.doing or not (request.worked or _says_nothing(ending))):
+        doing = shorten(request.doing or _wanted(ending), 160)
         found[doing] = Opened(doing, request.entry_id, request.at, 0, 0, "request interrupted", 0.85)
     for item in todos:
         if item.status.startswith("in"):
@@ -285,7 +298,7 @@ def _pending(
     planned = any(item.turn == work.turn and not item.in_file for item in todos)  # its steps are told one by one
     if request and request.worked and request.doing:
         _add(found, f"Not finished: {request.doing}", request.entry_id, f"request {request.fate}", 0.8)
-    elif request and request.fate in UNFINISHED and not (request.worked or planned or is_nudge(_wanted(ending))):
+    elif request and request.fate in UNFINISHED and not (request.worked or planned or _says_nothing(ending)):
         _add(found, _wanted(ending), request.entry_id, f"request {request.fate}", 0.85)
     return list(found.values())[-most:]
 
