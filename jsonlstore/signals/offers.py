@@ -25,7 +25,7 @@ DECIDED_HEADINGS = ("decision_heading",)
 LONGEST_ITEM = 160
 LONGEST_OFFER = 200
 MOST_ITEMS = 6
-_LAST_LINES = 16
+_LAST_LINES, _LAST_SAID = 16, 3
 _MOST_AFTER_QUESTION = 240
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•–]|\d{1,2}[.)]|[a-z]\))[ \t]+(?:\[[ ]\][ \t]+)?(\S.*)$")
 _MARK = re.compile(r"[ \t]*[-*+•–][ \t]+")
@@ -365,7 +365,7 @@ def _last_question(lines: list[str], known: list[Language]) -> tuple[int, str, b
                 if not aside and place + 1 < len(said) and len(content_words(sentence)) <= _FEW_WORDS:
                     aside = said[place + 1]  # "Keep both? We could give the log a file of its own."
                 return at, f"{sentence.strip()} {aside}".strip(), offered
-            if offered and at >= len(lines) - 2 and not is_question and len(sentence) < 240:
+            if offered and at >= len(lines) - _LAST_SAID and not is_question and len(sentence) < 240:
                 return at, sentence.strip(), True
     return None
 

@@ -379,3 +379,36 @@ def test_an_item_among_others_heads_none_of_them() -> None:
     fixed = "Both are mended.\n\nChanges in siren.py:\n- Pending alarms: 5 → 30 min\n- Also look for rung alarms\n"
     fixed += "- Wait and look again\n"
     assert _titles_after(Story("fixed").user("Why does the siren stop at once?").says_(fixed)) == []
+
+
+@pytest.mark.parametrize(
+    ("closing", "offered"),
+    [
+        (
+            "It is loud.\n\nIf you want me to swap it for the bell, let me know. Else turn it down.",
+            "swap it",
+        ),
+        ("La sirena suena demasiado.\n\nSi quieres, cambio la sirena por la campana.\n\nAsí la oyen todos.", "campana"),
+        ("A sirene está alta demais.\n\nSe quiser, troco a sirene pelo sino do porto.", "sino"),
+        ("Die Sirene ist zu laut.\n\nWenn du willst, tausche ich die Sirene gegen die Glocke.", "Glocke"),
+    ],
+)
+def test_an_offer_needs_no_question_mark(closing: str, offered: str) -> None:
+    """The last thing said offers to go on."""
+    user = {"It ": "Why do they hear it?", "La ": "¿Por qué la oyen?", "A s": "Por que não gostam da sirene?"}
+    story = Story("offered").user(user.get(closing[:3], "Warum ist die Sirene nicht gut?")).says_(closing)
+    assert offered in str(told(story)["next_step"])
+
+
+def test_what_tells_the_user_how_is_no_offer() -> None:
+    closing = "La sirena suena demasiado.\n\nSi quieres, puedes bajar la sirena en el panel."
+    assert told(Story("how").user("¿Por qué la oyen todos?").says_(closing))["next_step"] is None
+
+
+def test_what_was_missing_in_a_file_was_filled_in() -> None:
+    """The next request names the part, and the file was changed."""
+    listed = "The log is copied.\n\n## Still open\n\n- harbour.md: the section on sirens is empty\n"
+    listed += "- gates.md: the times of the north gate are those of last year\n"
+    story = Story("filled").user("Copy the log").says_(listed).user("do the sirens")
+    story.call("edit", {"path": "docs/harbour.md", "oldText": "a", "newText": "b"}, "ok").says_("Filled in.")
+    assert [title.partition(":")[0] for title in _titles_after(story)] == ["gates.md"]
