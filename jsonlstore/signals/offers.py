@@ -60,10 +60,7 @@ _BRACKETS = re.compile(r"(?<!\s)\s*+[(（][^()（）]{1,60}[)）]\s*$")
 _FIRST_OF_LIST = frozenset({"1", "A"})
 _DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4"}
 _ENGLISH_TOO = frozenset({"de", "fr", "ru", "uk", "zh", "ja", "ko"})  # elsewhere "todo" is an everyday word
-
-
 _NEAR = {"ru": ("uk",), "uk": ("ru",)}  # a short sentence may be either
-
 OR_ELSE = re.compile(r"(?:or|oder|ou|or else|или|або|чи)\b|或者|还是|それとも|아니면", re.IGNORECASE)
 
 
@@ -362,6 +359,9 @@ def _last_question(lines: list[str], known: list[Language]) -> tuple[int, str, b
                 elif place and len(content_words(sentence)) <= _LEAST_NAMED and _looks_ahead(said[place - 1], known):
                     sentence = f"{said[place - 1]} {sentence}"  # "The next phase is the siren. Shall I go on?"
                 aside = " ".join(one for one in said[place + 1 :] if one.startswith("("))
+                below = "".join(lines[at + 1 : at + 2]) if sentence.endswith((":", "：")) else ""
+                if offered and place + 1 == len(said) and not (_ITEM.match(below) or _OPTION.match(below)):
+                    aside = aside or plain_text(below)  # "If you want, I do one thing more:" and what
                 if not aside and place + 1 < len(said) and len(content_words(sentence)) <= _FEW_WORDS:
                     aside = said[place + 1]  # "Keep both? We could give the log a file of its own."
                 return at, f"{sentence.strip()} {aside}".strip(), offered

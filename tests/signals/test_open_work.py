@@ -389,6 +389,8 @@ def test_an_item_among_others_heads_none_of_them() -> None:
             "swap it",
         ),
         ("La sirena suena demasiado.\n\nSi quieres, cambio la sirena por la campana.\n\nAsí la oyen todos.", "campana"),
+        ("La sirena suena mal.\n\nSi quieres, hago lo útil de verdad:\n**cambio la sirena** por la campana", "campana"),
+        ("A sirene está boa.\n\nQuando avisar, troco a sirene pelo sino do porto.", "sino"),
         ("A sirene está alta demais.\n\nSe quiser, troco a sirene pelo sino do porto.", "sino"),
         ("Die Sirene ist zu laut.\n\nWenn du willst, tausche ich die Sirene gegen die Glocke.", "Glocke"),
     ],
