@@ -186,7 +186,8 @@ def listed_decisions(text: str, speakers: Sequence[Language]) -> list[Said]:
     if not may_any_say(speakers, DECIDED_HEADINGS, text):
         return []
     items = listed_next(text, speakers, DECIDED_HEADINGS)
-    return [Said(DECISION, item, 0.7) for item in items if len(content_words(item)) >= 2]
+    settled = (item for item in items if not item.endswith(("?", "？")))
+    return [Said(DECISION, item, 0.7) for item in settled if len(content_words(item)) >= 2]
 
 
 def length(plain: str) -> int:

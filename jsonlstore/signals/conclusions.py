@@ -8,27 +8,24 @@ Everything later evidence closes is closed here, and what is not supported is no
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from jsonlstore.core import expressions as re
 from jsonlstore.core.model import Commit, Failing, FileInWork, Ground, LastRequest, Note, PendingTask
 from jsonlstore.signals.backing import Backing
-from jsonlstore.signals.blockers import blockers, since
+from jsonlstore.signals.blockers import blockers
 from jsonlstore.signals.closings import closed_by_session
+from jsonlstore.signals.covered import is_covered, is_worked_off
 from jsonlstore.signals.decisions import settled_notes, weighed_notes
 from jsonlstore.signals.earlier import earlier_requests
 from jsonlstore.signals.ending import TO_USER, ClosingSituation, read_ending
 from jsonlstore.signals.fates import with_fate
 from jsonlstore.signals.finished import says_done
-from jsonlstore.signals.language import small_kinds
 from jsonlstore.signals.notes import NoteBook
 from jsonlstore.signals.obstacles import did_themselves
 from jsonlstore.signals.offers import Opened
 from jsonlstore.signals.patterns import DONE
 from jsonlstore.signals.plans import is_waiting
-from jsonlstore.signals.replies import opens_with_yes
-from jsonlstore.signals.requests import ANSWERED, FAILED, INTERRUPTED, UNFINISHED, is_nudge, offer_of
+from jsonlstore.signals.requests import ANSWERED, FAILED, INTERRUPTED, UNFINISHED, is_nudge
 from jsonlstore.signals.sentences import sentences, shorten
 from jsonlstore.signals.tasks import covers, evidence, hash_id
 from jsonlstore.signals.words import content_words
@@ -49,12 +46,11 @@ if TYPE_CHECKING:
 MOST_SHOWN = 20
 _LONGEST_LINE = 200
 _LONGEST_PLAN = 120
+_BARE = 3  # signs: "a", "2.", "(b)"
 _HEAD, _MOST_COMPARED = 600, 2_000  # of a message
 MOST_TICKED = 6
 STALE_LIST = 4  # turns
 STALE_FILE = 30
-_QUESTION_END = re.compile("[?？]")
-_FILE_NAME = re.compile(r"(?<![\w-])[\w-]++(?:\.[\w-]+)*\.[a-zA-Z]\w{0,4}\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +88,7 @@ def conclude(
     failing = work.failing()
     if failing and talk and did_themselves(talk[-1].user, language):
         failing = work.failing(done_by_hand=True)
-    still_open = [one for one in ending.listed if not _is_covered(one, talk, work, language)]
+    still_open = [one for one in ending.listed if not is_covered(one, talk, work, language)]
     todos = _open_todos(ending, talk, work)
     pending = _pending(ending, still_open, todos, talk, work, tasks, options.max_tasks)
     step = _next_step(ending, still_open, todos, work) or _set_last(pending, talk)
@@ -142,7 +138,7 @@ def ground(name: str, text: str, entry_ids: Iterable[str | None], kind: str, con
 
 def _last_request(ending: ClosingSituation) -> LastRequest | None:
     request = ending.request
-    if request is None or not request.text:
+    if request is None or not request.text or (_is_bare(request.text) and not request.accepted):
         return None
     text = shorten(f"{request.text} (to: {request.accepted})" if request.accepted else request.text, _LONGEST_LINE)
     doing = shorten(request.doing, _LONGEST_LINE) if request.fate in UNFINISHED and request.doing else None
@@ -154,9 +150,21 @@ def _wanted(ending: ClosingSituation) -> str:
     """The unfinished request as a piece of work: what was accepted where the words alone say little."""
     request = ending.request
     assert request is not None
+    if request.accepted and _is_bare(request.text):
+        return request.accepted
     if request.accepted and len(content_words(request.text)) < 3:
         return shorten(f"{request.text}: {request.accepted}", _LONGEST_LINE)
     return request.text
+
+
+def _says_nothing(ending: ClosingSituation) -> bool:
+    """Whether the last request names no work: a nudge, or a letter that picks from what nobody can tell."""
+    wanted = _wanted(ending)
+    return is_nudge(wanted) or _is_bare(wanted)
+
+
+def _is_bare(said: str) -> bool:
+    return len(said) <= _BARE and sum(map(str.isalnum, said)) <= 1
 
 
 def _next_step(
@@ -167,7 +175,7 @@ def _next_step(
         return Opened(
             f"Not finished: {request.doing}", request.entry_id, request.at, 0, 0, f"request {request.fate}", 0.8
         )
-    if request and request.fate in UNFINISHED and not request.worked and not is_nudge(_wanted(ending)):
+    if request and request.fate in UNFINISHED and not request.worked and not _says_nothing(ending):
         at_work = next((item for item in todos if item.status.startswith("in") and item.turn == work.turn), None)
         if at_work:  # says more exactly what was left than the request does
             return Opened(at_work.title, at_work.entry_id, "", 0, 0, "todo", 0.85)
@@ -225,9 +233,10 @@ def _open_todos(ending: ClosingSituation, talk: Sequence[Exchange], work: WorkLo
     Nor is open what was being done when an answer came that tells of it as done: agents forget to tick the last item.
     """
     told = _told_done(ending, talk)
+    committed = work.commits[-1].turn if work.commits else -1
     return [
         item
-        for item in work.todos.open_items()
+        for item in work.todos.open_items(committed)
         if work.turn - item.turn <= (STALE_FILE if item.in_file else STALE_LIST)
         and not (item.status.startswith("in") and item.turn == work.turn and covers(content_words(item.title), told))
     ]
@@ -246,8 +255,8 @@ def _told_done(ending: ClosingSituation, talk: Sequence[Exchange]) -> frozenset[
 def _in_progress(ending: ClosingSituation, todos: Sequence[TodoItem]) -> list[Opened]:
     found: dict[str, Opened] = {}
     request = ending.request
-    if request and request.fate == INTERRUPTED and (request.doing or not request.worked):
-        doing = shorten(request.doing or request.text, 160)
+    if request and request.fate == INTERRUPTED and (request.doing or not (request.worked or _says_nothing(ending))):
+        doing = shorten(request.doing or _wanted(ending), 160)
         found[doing] = Opened(doing, request.entry_id, request.at, 0, 0, "request interrupted", 0.85)
     for item in todos:
         if item.status.startswith("in"):
@@ -265,7 +274,7 @@ def _pending(
     most: int,
 ) -> list[PendingTask]:
     """Open tasks, oldest first: what was to be remembered, lists left over, todo tools, the request that was not done."""
-    found = {task.task_id: task for task in tasks.pending(most) if not _is_worked_off(task, talk, work)}
+    found = {task.task_id: task for task in tasks.pending(most) if not is_worked_off(task, talk, work)}
     for one in still_open:
         _add(found, one.text, one.entry_id, one.kind, one.confidence)
     for one in ending.labelled:
@@ -284,7 +293,7 @@ def _pending(
     planned = any(item.turn == work.turn and not item.in_file for item in todos)  # its steps are told one by one
     if request and request.worked and request.doing:
         _add(found, f"Not finished: {request.doing}", request.entry_id, f"request {request.fate}", 0.8)
-    elif request and request.fate in UNFINISHED and not (request.worked or planned or is_nudge(_wanted(ending))):
+    elif request and request.fate in UNFINISHED and not (request.worked or planned or _says_nothing(ending)):
         _add(found, _wanted(ending), request.entry_id, f"request {request.fate}", 0.85)
     return list(found.values())[-most:]
 
@@ -302,49 +311,9 @@ def _add(found: dict[str, PendingTask], title: str, entry_id: str | None, kind: 
     )
 
 
-def _is_worked_off(task: PendingTask, talk: Sequence[Exchange], work: WorkLog) -> bool:
-    """Whether a task the user set was taken up: the file it names was changed since, and the user went on to others."""
-    named = {name.lower() for name in _FILE_NAME.findall(task.title)}
-    heard = task.extra.get("evidence", {}).get("entry_ids", ()) if named else ()
-    turn = next((one.user.turn for one in reversed(talk) if one.user.id and one.user.id in heard), None)
-    if turn is None:
-        return False
-    changed = {one.path.rpartition("/")[2].lower() for one in work.files() if turn <= one.turn < work.turn}
-    return named <= changed
-
-
 def _is_same(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two titles are about one thing, each in its own words: the one may say more than the other."""
     return len(one) > 1 and len(other) > 1 and (covers(one, other) or covers(other, one))
-
-
-def _is_covered(one: Opened, talk: Sequence[Exchange], work: WorkLog, language: Language | None) -> bool:
-    """Whether something done after it was listed is about it: a commit, a ticked item, a request that changed files."""
-    words = content_words(one.text)
-    asked = [
-        each.user.text[:_HEAD]
-        for each in talk
-        if each.user.turn > one.turn and any(moment.changes for moment in (each.user, *each.answers))
-    ]
-    asked += _accepted(one.turn, talk, language)
-    later = [*asked, *(commit.subject for commit in since(work, one.turn + 1))]
-    ticked = [item.title for item in work.todos.done_items() if item.is_done and item.turn >= one.turn]
-    return any(covers(words, content_words(text)) for text in (*later, *ticked))
-
-
-def _accepted(turn: int, talk: Sequence[Exchange], language: Language | None) -> list[str]:
-    """The offers the user said yes to since, where tools were used for them and the answer came."""
-    taken = (
-        before.closing
-        for before, each in pairwise(talk)
-        if each.user.turn > turn and each.called and each.last.ends_with == "said" and _says_yes(each.user.text)
-    )
-    # its question alone: what else there was to choose from stands behind it
-    return [_QUESTION_END.split(offer.text)[0] for closing in taken if (offer := offer_of(closing, language))]
-
-
-def _says_yes(text: str) -> bool:
-    return "yes" in small_kinds(text) or opens_with_yes(text)
 
 
 def _failing(failing: Family | None) -> Failing | None:

@@ -34,7 +34,6 @@ class Moment:
     turn: int
     silent: bool = False
     waiting: dict[str, str] = field(default_factory=dict)
-    last_call: str = ""
     calls: int = 0
     changes: int = 0
     ends_with: str = "said"  # said, called or answered
@@ -110,7 +109,6 @@ class Conversation:
         moment = self._of(entry_id)
         if moment:
             moment.calls += 1
-            moment.last_call = what
             moment.ends_with = "called"
             moment.waiting[call_id] = what
             self._calls[call_id] = moment.number

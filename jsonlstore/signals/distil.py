@@ -42,7 +42,15 @@ from jsonlstore.signals.patterns import DONE, detect_first_match
 from jsonlstore.signals.patterns import TASK as TASK_CREATED
 from jsonlstore.signals.replies import answered_questions, approved_plan, decided, may_answer
 from jsonlstore.signals.requests import is_nudge, request_line
-from jsonlstore.signals.sentences import own_lines, shorten, without_code, without_output, without_reasoning
+from jsonlstore.signals.sentences import (
+    head_and_tail,
+    opening,
+    own_lines,
+    shorten,
+    without_code,
+    without_output,
+    without_reasoning,
+)
 from jsonlstore.signals.session_signals import Signals
 from jsonlstore.signals.tasks import TaskBook
 from jsonlstore.signals.tool_calls import ToolReader
@@ -59,15 +67,12 @@ if TYPE_CHECKING:
     from jsonlstore.signals.offers import Offer
     from jsonlstore.transcripts import Entry
 
-# of a very long message its beginning and end are read: that is where people and agents say what matters
-HEAD, TAIL = 12_000, 4_000
 _A_USER, _AN_ASSISTANT, _A_TOOL = Speaker.USER, Speaker.ASSISTANT, Speaker.TOOL
 _MOST_CONSTRAINTS = 10
 _TURNS_TIMED = 64
 _BARE_CHOICE = 32
 _NOTED_AS = {CHOICE: DECISION, DECISION: DECISION, CONSTRAINT: DECISION, SCOPE: SCOPE, INSIGHT: INSIGHT, WORKS: DONE}
 _ASSISTANT_WEIGHT = 0.5
-_ASSISTANT_OPENING = 800
 _LONG_SESSION = 6  # turns
 _LEAST_TOPICS, _TURNS_A_TOPIC = 6, 10
 _SYSTEM_OPENING = 200
@@ -346,7 +351,7 @@ class Distiller:
 
     def _read_answer(self, text: str, entry: Entry) -> None:
         prose = without_code(text)
-        self.topics.record_text(_without_hidden(_opening(prose)), _ASSISTANT_WEIGHT)
+        self.topics.record_text(_without_hidden(opening(prose)), _ASSISTANT_WEIGHT)
         if self._options.first_match_patterns:
             self._note_first_match(prose, entry, "assistant")
         else:
@@ -373,23 +378,7 @@ class Distiller:
 
     def _safe(self, text: str) -> str:
         """Redacted whole, then cut: half a key block would not be known for what it is."""
-        return _bounded(self._redactor.heard(text)) if text else text
-
-
-def _bounded(text: str) -> str:
-    """A message whole, or the beginning and end of a very long one, cut at line ends so that no word is halved."""
-    if len(text) <= HEAD + TAIL:
-        return text
-    head, tail = text[:HEAD], text[-TAIL:]
-    return head[: head.rfind("\n") + 1 or HEAD] + "\n" + tail[tail.find("\n") + 1 :]
-
-
-def _opening(prose: str) -> str:
-    """The beginning of an answer, which says what it is about, up to a word's end."""
-    if len(prose) <= _ASSISTANT_OPENING:
-        return prose
-    space = prose.find(" ", _ASSISTANT_OPENING)
-    return prose[: min(space, _ASSISTANT_OPENING + 200)] if space > 0 else prose[:_ASSISTANT_OPENING]
+        return head_and_tail(self._redactor.heard(text)) if text else text
 
 
 def _without_hidden(prose: str) -> str:

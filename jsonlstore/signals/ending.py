@@ -21,9 +21,9 @@ from jsonlstore.signals.offers import (
     HEADINGS,
     IDEAS,
     MISSING,
+    OR_ELSE,
     Opened,
     defects_listed,
-    is_either_or,
     listed_next,
     open_rows,
     spoken_languages,
@@ -187,11 +187,17 @@ def _offer(talk: Sequence[Exchange], at: int, language: Language | None) -> Open
     chats = kind == "question" and not any(one.called for one in talk)
     if (
         chats  # where no tool was ever used, a question keeps the talk going and names no work
-        or is_either_or(offer.text)
+        or _is_either_or(offer.text)
         or any(one.says("hand_over", offer.text) for one in spoken_languages(closing.text, language))
     ):
         kind = TO_USER
     return Opened(offer.text, closing.id, closing.at, len(talk) - 1 - at, closing.turn, kind, 0.8)
+
+
+def _is_either_or(question: str) -> bool:
+    """Whether a question ends with another way ("… draw its parts? Or open the notes?"): nobody can say which comes."""
+    first, mark, other = question.replace("？", "?").rstrip("? ").rpartition("?")
+    return bool(mark and first) and OR_ELSE.match(other.lstrip()) is not None
 
 
 def _listed(talk: Sequence[Exchange], language: Language | None) -> list[Opened]:

@@ -48,7 +48,9 @@ def _said_done(asked: Exchange, words: frozenset[str]) -> bool:
     What was under way when the turn stopped must be a check of it or its way out: an edit is part of the work.
     """
     waiting = [step for what in asked.last.waiting.values() for step in steps(what)]
-    if not asked.changed or not all(one.purpose in _AFTERWARDS or one.family in _KEPT for one in waiting):
+    if not asked.changed or not all(asked.last.waiting.values()):
+        return False
+    if not all(one.purpose in _AFTERWARDS or one.family in _KEPT for one in waiting):
         return False
     for moment in reversed(asked.answers):
         if moment.changes:

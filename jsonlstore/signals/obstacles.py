@@ -14,7 +14,7 @@ from jsonlstore.signals.closings import tells_deed
 from jsonlstore.signals.conversation import ASSISTANT, USER
 from jsonlstore.signals.finished import says_done
 from jsonlstore.signals.labels import labelled
-from jsonlstore.signals.language import may_any_say, small_kinds
+from jsonlstore.signals.language import may_any_say, recognise, small_kinds
 from jsonlstore.signals.offers import Opened, open_rows, spoken_languages
 from jsonlstore.signals.outcome import last_error
 from jsonlstore.signals.sentences import own_sentences, plain_text, prose_lines, sentences, shorten
@@ -72,7 +72,8 @@ def in_the_way(talk: Sequence[Exchange], at: int, language: Language | None) -> 
             found += _put_aside(talk, at, language)
     last = talk[at]
     if not last.changed and not _says_mended(last):
-        found += _reported_trouble(last.user, spoken_languages(last.user.text, language))
+        answered = last.called and last.last.ends_with == "said" and not (last.last.aborted or last.last.error)
+        found += _reported_trouble(last.user, spoken_languages(last.user.text, language), answered=answered)
     return found
 
 
@@ -89,13 +90,15 @@ def _says_mended(one: Exchange) -> bool:
     return _MENDED.search(opening) is not None
 
 
-def _reported_trouble(moment: Moment, known: Sequence[Language]) -> list[Opened]:
-    """What the user says does not work, where nothing was changed since."""
+def _reported_trouble(moment: Moment, known: Sequence[Language], *, answered: bool) -> list[Opened]:
+    """What the user says does not work, where nothing was changed since; who asked why and was `answered` knows it."""
     said = (plain_text(one).replace("’", "'") for one in own_sentences(moment.text))
     return [
         Opened(shorten(_trouble_itself(one, known), 160), moment.id, moment.at, 0, moment.turn, "reported", 0.75)
         for one in said
-        if (15 if one.isascii() else 6) <= len(one) <= 260 and any(language.says("trouble", one) for language in known)
+        if not (answered and one.endswith(("?", "？")))
+        and (15 if one.isascii() else 6) <= len(one) <= 260
+        and any(language.says("trouble", one) for language in known)
     ][:2]
 
 
@@ -253,10 +256,24 @@ def _pasted_error(text: str) -> str:
     led = False
     for line in text[:_ERROR_HEAD].split("\n"):
         plain = line.strip()
-        if led and plain and len(plain) <= _LONGEST and _SAYS_WRONG.search(plain):
+        if led and plain and len(plain) <= _LONGEST and _is_a_program_s(plain):
             return plain
-        led = plain.endswith((":", "：")) if plain else led
+        led = (plain.endswith((":", "：")) and not _asks_meaning(plain)) if plain else led
     return ""
+
+
+def _is_a_program_s(line: str) -> bool:
+    """Whether a line names an error as programs do: in English, or with the error before a colon; people write of them."""
+    wrong = _SAYS_WRONG.search(line)
+    if wrong is None:
+        return False
+    own = recognise(line)
+    return own is None or own.code == "en" or ":" in line[wrong.start() : wrong.end() + _LONGEST_LABEL]
+
+
+def _asks_meaning(lead: str) -> bool:
+    """Whether what leads on to a quotation asks what it means."""
+    return any(one.says("explain", lead.replace("’", "'")) for one in spoken_languages(lead, None))
 
 
 def _says_works(said: Moment, language: Language | None) -> bool:

@@ -25,9 +25,10 @@ DECIDED_HEADINGS = ("decision_heading",)
 LONGEST_ITEM = 160
 LONGEST_OFFER = 200
 MOST_ITEMS = 6
-_LAST_LINES = 16
+_LAST_LINES, _LAST_SAID = 16, 3
 _MOST_AFTER_QUESTION = 240
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•–]|\d{1,2}[.)]|[a-z]\))[ \t]+(?:\[[ ]\][ \t]+)?(\S.*)$")
+_MARK = re.compile(r"[ \t]*[-*+•–][ \t]+")
 # steps that have a section each, under a heading or a line in bold
 _NUMBERED_HEADING = re.compile(
     r"^(?:#{2,6}[ \t]+\**|\*\*)(?:(?:step|schritt|paso|étape|etape|passo|passaggio|шаг|крок|단계|ステップ|手順)[ \t]*\d{1,2}[ \t]*[:：.)—–-]"
@@ -36,7 +37,7 @@ _NUMBERED_HEADING = re.compile(
 )
 _TICKED = re.compile(r"\[[xX]\]|✅|✓|✔|☑|~~")
 _OPTION = re.compile(
-    r"^[\s>|*_#-]*+(?:\b(?:option|variante|opción|opcion|opção|вариант|варіант|方案|选项|案|plan)\s*)?[*_]*([A-Fa-f]|[1-9一二三四])[*_]*\s?[).:：、|–-]+[*_]*\s*\|?\s*(\S.*)$",
+    r"^[\s>|*_#-]*+(?:\b(?:option|variante|opción|opcion|opção|вариант|варіант|方案|选项|案|plan)\s*)?[*_]*[(（]?([A-Fa-f]|[1-9一二三四])[*_]*\s?[)）.:：、|–-]+[*_]*\s*\|?\s*(\S.*)$",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"^[#\d.\s]*$")
@@ -59,11 +60,8 @@ _BRACKETS = re.compile(r"(?<!\s)\s*+[(（][^()（）]{1,60}[)）]\s*$")
 _FIRST_OF_LIST = frozenset({"1", "A"})
 _DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4"}
 _ENGLISH_TOO = frozenset({"de", "fr", "ru", "uk", "zh", "ja", "ko"})  # elsewhere "todo" is an everyday word
-
-
 _NEAR = {"ru": ("uk",), "uk": ("ru",)}  # a short sentence may be either
-
-_OR = re.compile(r"(?:or|oder|ou|or else|или|або|чи)\b|或者|还是|それとも|아니면", re.IGNORECASE)
+OR_ELSE = re.compile(r"(?:or|oder|ou|or else|или|або|чи)\b|或者|还是|それとも|아니면", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +111,13 @@ _SETTLED = re.compile(
     r"|(?:済み(?:です|で.{0,40}(?:なし|ません))?|該当なし|問題なし|問題(?:は)?(?:あり|残ってい)ません)。?$|已(?:经)?(?:全部|完全)(?:完成|解决|修复|清除|移除).{0,20}$",
     re.IGNORECASE,
 )
+# a heading of what is still to be decided, whichever word of deciding it begins with
+_UNDECIDED = re.compile(
+    r"(?<!\w)(?:open|pending|needed|required|outstanding|unresolved|deferred|to (?:be )?(?:ma[dk]e|take|taken)|for you|left|remaining|offen\w*|ausstehend\w*|anstehend\w*|nötig\w*"
+    r"|abiert\w+|pendiente\w*|por tomar|ouvert\w+|en (?:attente|suspens)|à prendre|apert[eio]|in sospeso|da prendere|abert[oa]s?|a tomar|откры\w+|нереш\w+|принять|відкрит\w+)(?!\w)"
+    r"|待|未|需要|必要|미정|미결|필요|대기",
+    re.IGNORECASE,
+)
 _LEAD = 60  # characters at its end
 # an item that says nothing without what stands below it: "decide whether to:"; "add tests:" does
 _LEADS_ON = re.compile(
@@ -135,7 +140,7 @@ def listed_next(text: str, speakers: Iterable[Language], kinds: Sequence[str] = 
     for number, line in enumerate(lines):
         if not line.strip():
             continue
-        if is_heading_of_next(line, known, kinds):
+        if is_heading_of_next(line, known, kinds) and not _is_one_of_several(line, lines, number):
             for step in _step_sections(lines[number + 1 :]):
                 _take(found, step, asking)
             collecting = not found
@@ -155,6 +160,14 @@ def listed_next(text: str, speakers: Iterable[Language], kinds: Sequence[str] = 
         elif not line.startswith(("   ", "\t")) and not _RULE_LINE.match(line):
             collecting = collecting and not found and not line.lstrip().startswith("#")
     return found[:MOST_ITEMS]
+
+
+def _is_one_of_several(line: str, lines: Sequence[str], number: int) -> bool:
+    """Whether a line is an item among others of its kind: "- Pending signals: 5 to 30 min" heads none of them."""
+    mark = _MARK.match(line)
+    if mark is None:
+        return False
+    return any(other.startswith(mark[0]) for other in lines[number + 1 : number + 2])
 
 
 def _with_parts(item: str, below: Sequence[str]) -> str:
@@ -243,7 +256,7 @@ def _says_open(cell: str, known: Iterable[Language]) -> bool:
 def is_heading_of_next(line: str, known: Iterable[Language], kinds: Sequence[str] = HEADINGS) -> bool:
     """Whether a line heads a list of what is left; a sentence that begins so does not."""
     plain = _BRACKETS.sub("", plain_text(line)).replace("’", "'").strip(" :：.-–—0123456789")
-    if not 2 <= len(plain) <= 60:
+    if not 2 <= len(plain) <= 60 or (kinds == DECIDED_HEADINGS and _UNDECIDED.search(line)):
         return False
     longest_rest = 0 if len(plain) <= 6 else _LONGEST_REST if line.lstrip().startswith(("#", "**")) else 28
     for heading in (language.heading(kind) for language in known for kind in kinds):
@@ -294,12 +307,6 @@ def closing_offer(text: str, speakers: Iterable[Language]) -> Offer | None:
     return Offer(shorten(question, LONGEST_OFFER), options, is_offer)
 
 
-def is_either_or(question: str) -> bool:
-    """Whether a question ends with another way ("… draw its parts? Or open the notes?"): nobody can say which comes."""
-    first, mark, other = question.replace("？", "?").rstrip("? ").rpartition("?")
-    return bool(mark and first) and _OR.match(other.lstrip()) is not None
-
-
 def _offered_list(lines: list[str], at: int, known: list[Language]) -> Offer | None:
     """An offer whose things stand as a list under it ("Want me to add:" and what), or a list of questions."""
     top = at
@@ -347,15 +354,18 @@ def _last_question(lines: list[str], known: list[Language]) -> tuple[int, str, b
             if (is_question and not _OPTION.match(lines[at])) or (
                 offered and (is_question or sentence.endswith((":", "：")))
             ):
-                if place and said[place - 1].endswith(("?", "？")) and _OR.match(sentence):
+                if place and said[place - 1].endswith(("?", "？")) and OR_ELSE.match(sentence):
                     sentence = f"{said[place - 1]} {sentence}"  # half an offer says nothing without its other half
                 elif place and len(content_words(sentence)) <= _LEAST_NAMED and _looks_ahead(said[place - 1], known):
                     sentence = f"{said[place - 1]} {sentence}"  # "The next phase is the siren. Shall I go on?"
                 aside = " ".join(one for one in said[place + 1 :] if one.startswith("("))
+                below = "".join(lines[at + 1 : at + 2]) if sentence.endswith((":", "：")) else ""
+                if offered and place + 1 == len(said) and not (_ITEM.match(below) or _OPTION.match(below)):
+                    aside = aside or plain_text(below)  # "If you want, I do one thing more:" and what
                 if not aside and place + 1 < len(said) and len(content_words(sentence)) <= _FEW_WORDS:
                     aside = said[place + 1]  # "Keep both? We could give the log a file of its own."
                 return at, f"{sentence.strip()} {aside}".strip(), offered
-            if offered and at >= len(lines) - 2 and not is_question and len(sentence) < 240:
+            if offered and at >= len(lines) - _LAST_SAID and not is_question and len(sentence) < 240:
                 return at, sentence.strip(), True
     return None
 

@@ -37,6 +37,7 @@ _LISTED = re.compile(r"^[ \t]*(?:[-*+•–]|\d{1,2}[.)])[ \t]+(\S.{4,200})", re
 _LEAST_OF_ITEM = 3
 _ORDINALS = ("ordinals",)
 _ASKED_AND_ANSWERED = re.compile(r'"([^"\n]{3,400})"="([^"\n]{1,300})"')
+_SIGNS = " \t>|*_#-"  # before the name of an option
 _RECOMMENDED = re.compile(r"(?<!\s)\s*+\(recommended\)", re.IGNORECASE)
 _MOST_ANSWERS = 10
 _DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4"}
@@ -48,7 +49,8 @@ def choice(text: str, offer: Offer | None, before: str) -> list[tuple[str, str]]
     plain = text.strip().rstrip(" .。!！")
     if not plain or len(plain) > _LONGEST_CHOICE or plain.endswith("?"):
         return []
-    options = dict(offer.options if offer and offer.options else all_options(before))
+    called_so = _called_options(before) if NAMED_OPTION.search(plain) else ()
+    options = dict(called_so or (offer.options if offer and offer.options else all_options(before)))
     if not options:
         return []
     place = _place(plain)
@@ -62,6 +64,11 @@ def choice(text: str, offer: Offer | None, before: str) -> list[tuple[str, str]]
         if len(content_words(_LETTERS.sub(" ", plain))) > _MOST_BESIDE and not NAMED_OPTION.search(plain):
             return []  # "port 2 or 3, because channel 2 is taken": numbers of something else
     return [(key, options[key]) for key in dict.fromkeys(keys) if key in options]
+
+
+def _called_options(before: str) -> tuple[tuple[str, str], ...]:
+    """The options a message calls so ("## Plan 2: …"): who names one does not mean an item of some other list in it."""
+    return all_options("\n".join(line for line in before.split("\n") if NAMED_OPTION.match(line.lstrip(_SIGNS))))
 
 
 def _stands_for_option(plain: str, key: re.Match[str]) -> bool:

@@ -264,12 +264,12 @@ def _what_came_of_it(talk: Sequence[Exchange], at: int, language: Language | Non
     after = talk[at + 1] if at + 1 < len(talk) else None
     last = one.last
     stopped = after is not None and bool(_INTERRUPTED.match(after.user.text.strip()))
-    doing = "; ".join(list(last.waiting.values())[:2]) or last.last_call
+    doing = _under_way(last)
     if (
         not doing and not last.text.strip() and len(one.answers) > 1
     ):  # nothing but the error: what came before it says it
         before = one.answers[-2]
-        doing = _led_on_to(before) or before.last_call
+        doing = _led_on_to(before) or _under_way(before)
     failed_turn = last.who == ASSISTANT and not last.calls and bool(_FAILED_TURN.match(last.text.strip()))
     if last.error or failed_turn:
         return FAILED, doing, last.error or shorten(plain_text(last.text), 120)
@@ -281,16 +281,20 @@ def _what_came_of_it(talk: Sequence[Exchange], at: int, language: Language | Non
         return REFUSED, "", ""
     announced = _announced(one, language)
     if announced:
-        return INTERRUPTED, announced, ""
+        return INTERRUPTED, announced if len(content_words(announced)) > 1 else "", ""
     return (UNANSWERED if _is_off_topic(one) or _asks_for_material(one, language) else ANSWERED), "", ""
+
+
+def _under_way(last: Moment) -> str:
+    """The calls that were never answered; one that was is finished, and a tool's bare name tells nothing."""
+    return "; ".join([what for what in last.waiting.values() if what][:2])
 
 
 def _led_on_to(last: Moment) -> str:
     """What a message that was cut off led on to: "Writing the parser:"."""
     told = sentences(last.text.rstrip().rpartition("\n")[2]) if last.who == ASSISTANT else []
-    return (
-        shorten(plain_text(" ".join(told[-2:])).rstrip(" :："), 160) if told and told[-1].endswith((":", "：")) else ""
-    )
+    led = plain_text(" ".join(told[-2:])).rstrip(" :：") if told and told[-1].endswith((":", "：")) else ""
+    return shorten(led, 160) if len(content_words(led)) > 1 else ""  # "Starting:" alone says nothing of what
 
 
 def _asks_for_material(one: Exchange, language: Language | None) -> bool:

@@ -17,6 +17,9 @@ FENCES = ("```", "~~~")
 _FENCE = re.compile(r"^[ \t]*+(`{3,}+|~{3,}+)[^\n]*\n.*?(?P<end>^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _CODE_LINE = re.compile(r"\s|--|\Z")  # indented, a comment in SQL, or empty
 _THINKING = re.compile(r"<(think(?:ing)?)>.*?(?:</\1>|\Z)", re.DOTALL)
+# of a very long message its beginning and end are read: that is where people and agents say what matters
+_READ_HEAD, _READ_TAIL = 12_000, 4_000
+_OPENING = 800
 _LONGEST_CODE = 100  # of a block that the line above it names
 _LOG_LINE = re.compile(
     r"""\s*(?:
@@ -314,3 +317,19 @@ def _spoken_lines(text: str) -> frozenset[str]:
         elif not printed:
             found.append(line)
     return frozenset(found)
+
+
+def head_and_tail(text: str) -> str:
+    """A message whole, or the beginning and end of a very long one, cut at line ends so that no word is halved."""
+    if len(text) <= _READ_HEAD + _READ_TAIL:
+        return text
+    head, tail = text[:_READ_HEAD], text[-_READ_TAIL:]
+    return head[: head.rfind("\n") + 1 or _READ_HEAD] + "\n" + tail[tail.find("\n") + 1 :]
+
+
+def opening(prose: str) -> str:
+    """The beginning of an answer, which says what it is about, up to a word's end."""
+    if len(prose) <= _OPENING:
+        return prose
+    space = prose.find(" ", _OPENING)
+    return prose[: min(space, _OPENING + 200)] if space > 0 else prose[:_OPENING]

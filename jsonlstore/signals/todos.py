@@ -19,10 +19,13 @@ _DONE = frozenset(
 _RUNNING = frozenset({"in_progress", "in-progress", "inprogress", "active", "doing", "started"})
 _TODO_TOOLS = frozenset({"todowrite", "todo_write", "update_plan", "todo", "todos", "taskcreate", "taskupdate", "task_create", "task_update", "tasklist", "plan", "set_plan", "manage_todo_list", "write_todos", "todo_list"})  # fmt: skip
 _BOX = re.compile(r"^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[([ xX✓~-])\][ \t]+(\S.*)$", re.MULTILINE)
+# its tasks are worked off one after the other, and what was committed afterwards came of them; a backlog waits
+_PLAN_FILE = re.compile(r"(?:^|[._-])tasks?(?:[._-]|$)", re.IGNORECASE)
 _TODO_FILE = re.compile(r"(?:^|[._-])(?:todos?|to-do|tasks?|backlog)(?:[._-]|$)", re.IGNORECASE)
 _TEMPLATE = re.compile(r"template|^skill\.md$|example|sample|prompt|agents\.md|claude\.md", re.IGNORECASE)
 _HEADING = re.compile(r"^#{1,3}[ \t]+(.+)$", re.MULTILINE)
 _TODO_HEADING = re.compile(r"^(?:\W*)(?:todo|to-do|to do|task|aufgabe)\s*[:–-]\s*(\S.*)$", re.IGNORECASE)
+_BEFORE, _AFTER = ("old_string", "oldText", "old_str"), ("new_string", "newText", "new_str", "insert_text")
 _CREATED = re.compile(r"Task #?(\w+) created")
 _MOST_IN_FILE = 12
 _LONGEST = 200
@@ -123,17 +126,20 @@ class TodoBoard:
         whole = next(
             (v for key in ("content", "file_text", "contents") if isinstance(v := arguments.get(key), str)), None
         )
-        part = next(
-            (v for key in ("new_string", "newText", "new_str") if isinstance(v := arguments.get(key), str)), None
-        )
-        known = self._files.setdefault(path, {})
+        known = self._files.setdefault(path.replace("\\", "/").lstrip("./"), {})
+        edits = _edits(arguments)
         if whole is not None:
             known.clear()
             heading = _HEADING.search(whole)
             named = _TODO_HEADING.match(heading[1].strip("*_ ")) if heading else None
             if named:
                 known[""] = TodoItem(named[1].strip("*_ ")[:_LONGEST], "pending", self._entry, self._turn, in_file=True)
-        for mark, title in _BOX.findall(whole if whole is not None else part or ""):
+        elif not edits:
+            known.clear()  # nobody can say what it holds now
+        for before, _ in edits if whole is None else ():
+            for _, title in _BOX.findall(before):
+                known.pop(" ".join(title.split())[:_LONGEST].lower(), None)
+        for mark, title in _BOX.findall(whole if whole is not None else "\n".join(after for _, after in edits)):
             plain = " ".join(title.split())[:_LONGEST]
             known[plain.lower()] = TodoItem(
                 plain, "pending" if mark == " " else "completed", self._entry, self._turn, in_file=True
@@ -141,10 +147,16 @@ class TodoBoard:
         if len(self._files) > 50:
             del self._files[next(iter(self._files))]
 
-    def open_items(self) -> list[TodoItem]:
-        """What is not done, what is being done first; a list that nobody touched in a file of many is a template."""
+    def open_items(self, committed: int = -1) -> list[TodoItem]:
+        """What is not done, what is being done first; a list that nobody touched in a file of many is a template.
+
+        Nor is open a plan of tasks that nobody ever ticked, where a turn that came after it `committed` work.
+        """
         found = [*self._list, *self._items.values()]
-        for items in self._files.values():
+        for path, items in self._files.items():
+            unticked = not any(item.is_done or item.turn >= committed for item in items.values())
+            if unticked and _PLAN_FILE.search(path.rpartition("/")[2]):
+                continue
             if "" in items:
                 found.append(items[""])
                 continue
@@ -163,3 +175,17 @@ class TodoBoard:
             *(item for items in self._files.values() for item in items.values()),
         ]
         return [*self._earlier.values(), *(item for item in listed if item.is_done)]
+
+
+def _edits(arguments: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What edits of a file replaced, and by what; one call may hold several."""
+    several = arguments.get("edits")
+    told = [one for one in several if isinstance(one, Mapping)] if isinstance(several, list) else [arguments]
+    found = []
+    for one in told:
+        before, after = (
+            next((v for key in keys if isinstance(v := one.get(key), str)), None) for keys in (_BEFORE, _AFTER)
+        )
+        if after is not None:
+            found.append((before or "", after))
+    return found

@@ -254,14 +254,14 @@ def command_of(call: ToolCall) -> str:
 
 
 def _describe(name: str, call: ToolCall, told: str) -> str:
-    """What a call does, in one line; the command it runs, if it runs one."""
+    """What a call does, in one line; the command it runs, if it runs one. Empty where nothing but its name is known."""
     if name in _ASKING:
         told = f"asking the user: {_question(call)}"
     elif name in _PLANNING and isinstance(plan := call.arguments.get("plan"), str):
         told = f"asking the user to approve the plan: {plan_title(plan)}"
     if not told:
         told = next((v for key in _TOLD_BY if isinstance(v := call.arguments.get(key), str) and v), "")
-        told = f"{name} {told}"
+        told = f"{name} {told}" if told.strip() else ""
     return shorten(told[:_LONGEST_CALL], _LONGEST_LINE)
 
 

@@ -18,16 +18,13 @@ from jsonlstore.signals.background import RARE, STOP, VERBS, word_rarity
 from jsonlstore.signals.nouns import is_small_german, names_nothing
 from jsonlstore.signals.options import COMMON_TOOL_NAMES, ToolNames
 from jsonlstore.signals.projects import ProjectTally, directories_in_command
-from jsonlstore.signals.words import fold, read_piece, split_pieces, unspaced_words
+from jsonlstore.signals.tallies import Tally, cut_back
+from jsonlstore.signals.words import fold, read_piece
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-# a tally is cut back to half when it grows past this: memory stays flat however long the session
-MOST_COUNTED = 16_384
 MOST_NAMED = 2_048
-# pairs cost more than words: they are counted at the beginning of a message, where it says what it is about
-PAIRED_PIECES = 40
 LONGEST_LABEL = 80
 _SHARED, _ALONE = 1.5, 0.75  # worked on by a tool; said by the agent alone
 _NAME = 1.3  # in Latin letters among words of another script
@@ -52,59 +49,6 @@ _GENERIC_FILES = frozenset(
 )  # fmt: skip
 
 
-class _Edge(dict[str, str]):
-    """Piece -> its first or last word where that may be half of a pair, worked out once; empty for none."""
-
-    def __init__(self, place: int) -> None:
-        super().__init__()
-        self._place = place
-
-    def __missing__(self, piece: str) -> str:
-        read = read_piece(piece)
-        joins = read.joins_right if self._place else read.joins_left
-        word = self[piece] = read.words[self._place] if joins and read.words else ""
-        if len(self) > MOST_COUNTED:
-            self.clear()
-        return word
-
-
-_FIRST, _LAST = _Edge(0), _Edge(-1)
-
-
-class _Tally:
-    """Counts of pieces, neighbouring words and parts of unspaced script, all said with the same weight."""
-
-    def __init__(self) -> None:
-        self.pieces: Counter[str] = Counter()
-        self.pairs: Counter[tuple[str, str]] = Counter()
-        self.parts: Counter[str] = Counter()
-
-    def add(self, text: str) -> None:
-        pieces, unspaced = split_pieces(text)
-        self.pieces.update(pieces)
-        paired = pieces[:PAIRED_PIECES]
-        pairs = zip(map(_LAST.__getitem__, paired), map(_FIRST.__getitem__, paired[1:]), strict=False)
-        both = [pair for pair in pairs if pair[0] and pair[1]]
-        if both:
-            self.pairs.update(both)
-        if unspaced:
-            read = [unspaced_words(run) for run in unspaced]
-            self.pieces.update(word for whole, _ in read for word in whole)
-            self.parts.update(part for _, parts in read for part in parts)
-        for counter in (self.pieces, self.pairs, self.parts):
-            if len(counter) > MOST_COUNTED:
-                _cut_back(counter)
-
-
-def _cut_back(counter: Counter[Any], keep: int = MOST_COUNTED // 2) -> None:
-    """Keep what was counted most, the latest seen where equal, in the order first seen."""
-    order = {key: place for place, key in enumerate(counter)}
-    ranked = sorted(counter, key=lambda key: (-counter[key], -order[key]))[:keep]
-    kept = {key: counter[key] for key in sorted(ranked, key=order.__getitem__)}
-    counter.clear()
-    counter.update(kept)
-
-
 class HotTopicExtractor:
     """Collects the signals of a session and ranks its topics.
 
@@ -114,7 +58,7 @@ class HotTopicExtractor:
     def __init__(self, stopwords: Iterable[str] = (), project_roots: Iterable[str] = ()) -> None:
         self._stop = {word.lower() for word in stopwords} | COMMON_TOOL_NAMES | _GENERIC_FILES
         self._tools: set[str] = set()
-        self._tallies: dict[float, _Tally] = {}
+        self._tallies: dict[float, Tally] = {}
         self._named: dict[str, float] = {}
         self._learnings: dict[str, None] = {}
         self._files: Counter[str] = Counter()
@@ -133,7 +77,7 @@ class HotTopicExtractor:
             step = round(min(max(weight, 0.0), 10.0), 1)
             if not step:
                 return
-            tally = self._tallies.setdefault(step, _Tally())
+            tally = self._tallies.setdefault(step, Tally())
         tally.add(text)
 
     def record_name(self, name: str, weight: float = 1.0) -> None:
@@ -193,7 +137,7 @@ class HotTopicExtractor:
         if own.lower() not in _GENERIC_FILES and len(own) <= 48:
             self._files[own.lower()] = self._files.get(own.lower(), 0) + 1
             if len(self._files) > MOST_NAMED:
-                _cut_back(self._files)
+                cut_back(self._files)
         return name
 
     def record_synapse_signal(self, subject: str, recipient: str = "") -> None:

@@ -264,3 +264,27 @@ def test_in_which_language_to_answer_is_a_rule() -> None:
         ("zh", "请使用中文思考回答"),
     ]:
         assert [one.kind for one in directives(text, rules_of(languages()[code]))] == ["constraint"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Some questions:\n- what does this mean:\nwe report the correlation between the error vectors of two sounders",
+        "Unas dudas:\n- Que significa esto:\nla medimos como correlación entre los vectores de error de dos sondas del puerto",
+        "No me queda claro, lo dice en la página dos:\nlas sondas comparten los vectores de error de todo el puerto",
+    ],
+)
+def test_a_quotation_somebody_asks_about_is_no_error(said: str) -> None:
+    """It holds the word, and no program printed it."""
+    assert noted(told(Story("asked").user(said).says_("It is how often both are off at once.")), "blocker") == []
+
+
+def test_an_error_in_english_under_another_language_stays() -> None:
+    said = "La sonda no arranca. El error es:\nsounder subsystem unavailable: [Port(-9)] Timed out waiting on line"
+    assert len(noted(told(Story("pasted").user(said).says_("¿En qué línea está?")), "blocker")) >= 1
+
+
+def test_a_question_that_was_looked_into_is_not_in_the_way() -> None:
+    """The answer says what it was; that it was asked is told by the request."""
+    story = Story("why").user("look at the sounder, why is it not working?").run("sounder --status", "line 4 is slow")
+    assert noted(told(story.says_("The slow line is the cause: use line 2.")), "blocker") == []

@@ -91,3 +91,29 @@ def test_taking_leave_is_no_step(asked: str, said: str) -> None:
     fields = told(Story("leave").user(asked).says_(said))
     assert not fields["next_step"]
     assert not fields["open_questions"]
+
+
+def test_a_call_with_a_result_is_finished() -> None:
+    """The session ends behind the last call's result: what ran is not told as left half done."""
+    story = Story("stopped").user("Commit the lock table and then go on with the gate survey")
+    story.says_("The table holds. Let me commit it.").run(
+        "git add -A && git commit -m 'Add lock table'", "[main 4c1d2e3] Add lock table\n 1 file changed"
+    )
+    fields = told(story)
+    assert "git commit" not in _titles(fields)
+    assert "git commit" not in str((fields["in_progress"], fields["next_step"], fields["last_request"]))
+
+
+@pytest.mark.parametrize("answered", ["ok", None])
+def test_a_tool_s_bare_name_is_nothing_in_progress(answered: str | None) -> None:
+    """What a call does is told by what it was given; the request says more than its name."""
+    story = Story("bare").user("Survey the gates of the northern lock")
+    story.call("looked_up_gates_17", {"input": ""}, answered)
+    assert told(story)["in_progress"] == ["Survey the gates of the northern lock"]
+
+
+def test_a_bare_announcement_is_nothing_in_progress() -> None:
+    """ "Starting." says nothing of what."""
+    fields = told(Story("begun").user("Обследуй ворота северного шлюза").says_("Начинаю:"))
+    assert fields["in_progress"] == ["Обследуй ворота северного шлюза"]
+    assert fields["last_request"].get("doing") is None

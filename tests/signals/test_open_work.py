@@ -328,3 +328,89 @@ def test_a_question_accepts_no_offer() -> None:
     story = _edited("Добавь лог прилива").says_("Готово. Если хочешь, могу добавить журнал ветра.")
     assert told(story.user("все норм?"))["last_request"]["text"].startswith("все норм?")
     assert "журнал ветра" not in told(story)["last_request"]["text"]
+
+
+PLANNED = "# Lock table\n\n- [ ] 1. Draw the table\n- [ ] 2. Enter the spring times\n"
+
+
+def _titles_after(story: Any) -> list[str]:
+    return [one["title"] for one in told(story)["pending_tasks"]]
+
+
+def test_a_plan_of_tasks_is_carried_out_once_later_work_was_committed() -> None:
+    """Nobody ticked it; what was changed and committed afterwards came of it."""
+    story = (
+        Story("plan")
+        .user("Plan the lock table")
+        .call("write", {"path": "specs/lock/tasks.md", "content": PLANNED}, "ok")
+    )
+    story.says_("The plan is in tasks.md.").user("go ahead")
+    story.call("edit", {"path": "lock.py", "oldText": "a", "newText": "b"}, "ok")
+    assert _titles_after(story.says_("The table is drawn."))
+    story.user("commit it").run("git commit -am 'Draw lock times'", "[main 4c1d2e3] Draw lock times\n 1 file changed")
+    assert _titles_after(story.says_("Committed.")) == []
+
+
+@pytest.mark.parametrize(
+    ("edit", "left"),
+    [
+        ({}, []),
+        (
+            {"edits": [{"oldText": "- [ ] 1. Draw the table", "newText": "- [x] 1. Draw the table"}]},
+            ["2. Enter the spring times"],
+        ),
+        ({"old_string": "- [ ] 1. Draw the table\n", "new_string": ""}, ["2. Enter the spring times"]),
+    ],
+)
+def test_the_final_state_of_a_checklist_counts(edit: dict[str, Any], left: list[str]) -> None:
+    """Ticked by several edits at once, taken out, or edited in a way that nobody recorded."""
+    story = (
+        Story("ticked")
+        .user("Plan the lock table")
+        .call("write", {"path": "specs/lock/tasks.md", "content": PLANNED}, "ok")
+    )
+    story.says_("The plan is in tasks.md.").user("go ahead")
+    story.call("edit", {"path": "../specs/lock/tasks.md", **edit}, "ok")
+    assert _titles_after(story.says_("Brought up to date.")) == left
+
+
+def test_an_item_among_others_heads_none_of_them() -> None:
+    """A report of what was mended names a state of the program's."""
+    fixed = "Both are mended.\n\nChanges in siren.py:\n- Pending alarms: 5 → 30 min\n- Also look for rung alarms\n"
+    fixed += "- Wait and look again\n"
+    assert _titles_after(Story("fixed").user("Why does the siren stop at once?").says_(fixed)) == []
+
+
+@pytest.mark.parametrize(
+    ("closing", "offered"),
+    [
+        (
+            "It is loud.\n\nIf you want me to swap it for the bell, let me know. Else turn it down.",
+            "swap it",
+        ),
+        ("La sirena suena demasiado.\n\nSi quieres, cambio la sirena por la campana.\n\nAsí la oyen todos.", "campana"),
+        ("La sirena suena mal.\n\nSi quieres, hago lo útil de verdad:\n**cambio la sirena** por la campana", "campana"),
+        ("A sirene está boa.\n\nQuando avisar, troco a sirene pelo sino do porto.", "sino"),
+        ("A sirene está alta demais.\n\nSe quiser, troco a sirene pelo sino do porto.", "sino"),
+        ("Die Sirene ist zu laut.\n\nWenn du willst, tausche ich die Sirene gegen die Glocke.", "Glocke"),
+    ],
+)
+def test_an_offer_needs_no_question_mark(closing: str, offered: str) -> None:
+    """The last thing said offers to go on."""
+    user = {"It ": "Why do they hear it?", "La ": "¿Por qué la oyen?", "A s": "Por que não gostam da sirene?"}
+    story = Story("offered").user(user.get(closing[:3], "Warum ist die Sirene nicht gut?")).says_(closing)
+    assert offered in str(told(story)["next_step"])
+
+
+def test_what_tells_the_user_how_is_no_offer() -> None:
+    closing = "La sirena suena demasiado.\n\nSi quieres, puedes bajar la sirena en el panel."
+    assert told(Story("how").user("¿Por qué la oyen todos?").says_(closing))["next_step"] is None
+
+
+def test_what_was_missing_in_a_file_was_filled_in() -> None:
+    """The next request names the part, and the file was changed."""
+    listed = "The log is copied.\n\n## Still open\n\n- harbour.md: the section on sirens is empty\n"
+    listed += "- gates.md: the times of the north gate are those of last year\n"
+    story = Story("filled").user("Copy the log").says_(listed).user("do the sirens")
+    story.call("edit", {"path": "docs/harbour.md", "oldText": "a", "newText": "b"}, "ok").says_("Filled in.")
+    assert [title.partition(":")[0] for title in _titles_after(story)] == ["gates.md"]

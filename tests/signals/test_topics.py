@@ -15,7 +15,8 @@ from jsonlstore.signals.background import STOP
 from jsonlstore.signals.nouns import names_nothing
 from jsonlstore.signals.options import COMMON_TOOL_NAMES
 from jsonlstore.signals.rarity import by_rarity, session_rarity
-from jsonlstore.signals.topics import MOST_COUNTED, HotTopicExtractor
+from jsonlstore.signals.tallies import MOST_COUNTED
+from jsonlstore.signals.topics import HotTopicExtractor
 from jsonlstore.signals.words import keywords, looks_encoded, read_piece, unspaced_words
 from tests.signals.told import Story, told
 

@@ -79,3 +79,58 @@ def test_a_turn_that_died_at_its_first_word_has_the_request_as_its_next_step() -
     assert signals["next_step"]
     assert "tide chart" in signals["next_step"]
     assert not noted(signals, "decision")
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "## Decisions still open",
+        "## Decisiones abiertas y riesgos",
+        "**Decisions (pending):**",
+        "## Entscheidungen, offen",
+    ],
+)
+def test_what_is_still_to_be_decided_is_no_decision(heading: str) -> None:
+    """Recommendations stand there until somebody takes one."""
+    answer = f"Here is the survey plan.\n\n{heading}\n\n- Serial port or network. I recommend the serial port.\n"
+    story = (
+        Story("open").user("Draft the survey of the gauges").says_(answer + "- Hourly readings are enough for March.")
+    )
+    assert noted(told(story), "decision") == []
+
+
+def test_what_stands_under_decisions_is_one() -> None:
+    answer = (
+        "The survey is planned.\n\n## Decisions\n\n- Read the gauges over the serial port\n- Which board comes first?"
+    )
+    story = Story("made").user("Draft the survey of the gauges").says_(answer)
+    assert noted(told(story), "decision") == ["Read the gauges over the serial port"]
+
+
+LETTERED = (
+    "The survey is written.\n\n### A. Notes from the north pier\n\n1. the board is loose\n\n"
+    "### B. Notes from the south\n\nNothing.\n\n---\n"
+    "Your call:\n\n- (a) mark the survey as approved in survey.json\n- (b) read section four again\n\nWhich one?"
+)
+
+
+def test_a_letter_picks_the_option_in_brackets_and_no_section() -> None:
+    """It is told by what it picked, wherever the request is told."""
+    story = Story("letter").user("Write the survey").says_(LETTERED).user("a").says_("", stopReason="aborted")
+    fields = told(story)
+    picked = "mark the survey as approved in survey.json"
+    assert noted(fields, "decision") == [f"{picked} (option A)"]
+    assert (fields["next_step"], fields["in_progress"]) == (picked, [picked])
+
+
+def test_a_letter_that_picks_from_nothing_is_no_task() -> None:
+    story = Story("letter").user("Write the survey").says_("Written.").user("b").says_("", stopReason="aborted")
+    fields = told(story)
+    assert (fields["next_step"], fields["in_progress"], fields["pending_tasks"]) == (None, [], [])
+    assert fields["last_request"] is None
+
+
+def test_who_names_a_plan_means_no_item_of_another_list() -> None:
+    before = "Two ways.\n\n## Plan 1: one log\nBoth wardens share it.\n\n## Plan 2: a log each\nSafer.\n\n"
+    before += "Which plan? With plan 2 I will\n1. copy the log\n2. print the covers\n3. tell the wardens"
+    assert [option for _, option in choice("go with plan 2", None, before)] == ["a log each"]
