@@ -30,7 +30,6 @@ ENDLESS_HINT = HINT.replace("{0,20}", "*?")
 Span = tuple[int, int, str]
 
 BLOB = 512  # bytes of a run that is data, not a token
-_ASKED = 6  # bytes that are weighed for the question whose key a run may be
 _GLANCED = 4  # bytes of a run without a prefix cost as much as one of a token
 _HINT = re.compile(HINT.encode())
 _RUN = re.compile(rb"[A-Za-z0-9_.~+/=%-]*")
@@ -88,8 +87,8 @@ def judge_run(data: bytes, at: int, decoded: Callable[[bytes], bool]) -> tuple[i
     weighed = len(token) if _TOKEN.match(token) else len(token) // _GLANCED
     if is_token(token):
         return end, (first, last, "token"), inside, weighed
-    key = vendors_run(data, first, last)
-    return end, ((*key, "named") if key else None), inside, weighed + _ASKED
+    key, asked = vendors_run(data, first, last)
+    return end, ((*key, "named") if key else None), inside, weighed + asked
 
 
 def is_token(token: bytes) -> bool:  # noqa: PLR0911 - one exit per answer

@@ -50,7 +50,7 @@ _NEAR, _FAR, _LINES = (
 _SAID, _LEAST_SAID = 60, 20
 _MOST_JOINED = 4  # parts of a name: d7network
 _LISTED = re.compile(rb"""[ \t"'{,-]*+[\w@./+-]{1,80}["']?[ \t]*[:=]{1,2}[ \t]*["']?([0-9a-fA-F]{32,64})\b""")
-_LOOK = 4  # steps
+_LOOK = 8  # steps
 
 
 class _Lists(NamedTuple):
@@ -103,18 +103,22 @@ def vendors_value(data: bytes, at: int, budget: Steps) -> tuple[int, list[tuple[
     return at + 1, [found.span(1)]
 
 
-def vendors_run(data: bytes, start: int, end: int) -> tuple[int, int] | None:
-    """The span to hide of a run of letters and digits that is no token of its own, near a provider's name."""
+def vendors_run(data: bytes, start: int, end: int) -> tuple[tuple[int, int] | None, int]:
+    """The span to hide of a run of letters and digits that is no token of its own, near a provider's name; and how many
+    bytes the answer weighs.
+    """
     start = max(start, data.rfind(b"=", start, end - _LEAST_BESIDE) + 1)
-    if end - start < _LEAST_BESIDE or end - start > _LINE or not _BEFORE.search(data[start - 1 : start]):
-        return None
+    size = end - start
+    if size < _LEAST_BESIDE or size > _LINE or not _BEFORE.search(data[start - 1 : start]):
+        return None, _ASKED
     if not _is_near(data, start, end, _lists().vendors):
-        return None
+        return None, _SOUGHT
     text = data[start:end].decode("latin1")
-    random = looks_random(text) or len(text) < _LEAST_RANDOM
-    return (start, end) if random and looks_generated(text) and not _NUMBERED.match(text) else None
+    generated = looks_random(text) or (size < _LEAST_RANDOM and looks_generated(text))
+    return (start, end) if generated and not _NUMBERED.match(text) else None, _SOUGHT + _WEIGHED + size
 
 
+_ASKED, _SOUGHT, _WEIGHED = 6, 15, 24  # bytes that are weighed: asked, looked for a name nearby, judged
 # a file, the number of an advisory or of a parcel
 _NUMBERED = re.compile(r".*\.[A-Za-z]{1,5}\Z|(?:GHSA|CVE|RUSTSEC|PYSEC)-|1Z[0-9A-Z]{16}\Z")
 

@@ -55,6 +55,7 @@ SLOW_ONCE = {
     "names of many parts": _drawn("%seyJhtpasswd", 4),
     "a run of capitals that is said twice": _drawn('password="ab' + "A" * 120 + '1-z9" %s\n', 4),
     "two long words": _drawn("토큰::=bk[a-z]{2}_%s", 3),
+    "runs beside providers": _drawn("infura.io|ankr.com|drpc.org authentication%s\n", 60),
 }
 
 
