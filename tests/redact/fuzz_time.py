@@ -176,7 +176,7 @@ def _documents(rng: random.Random, pool: list[str], words: list[str], *_: list[s
     line = " " * depth + unit
     return Family(
         f"{lines} lines {line!r} with {size} fresh letters below {head!r}, seed {seed}",
-        lambda n: _mix_lines(head, line, lines, size, drawn, n),
+        lambda n: mixed_lines(head, line, lines, size, drawn, n),
     )
 
 
@@ -191,7 +191,7 @@ DOCUMENTS = (
 )  # fmt: skip
 
 
-def _mix_lines(head: str, line: str, lines: int, letters: int, rng: random.Random, n: int) -> str:
+def mixed_lines(head: str, line: str, lines: int, letters: int, rng: random.Random, n: int) -> str:
     out: list[str] = []
     size = 0
     while size < n:

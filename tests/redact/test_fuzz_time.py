@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.redact.fuzz_time import Family, letters_of, long_text_seconds, search, slow
+from tests.redact.fuzz_time import Family, letters_of, long_text_seconds, mixed_lines, search, slow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +36,10 @@ def _drawn(form: str, letters: int) -> Callable[[int], str]:
     return lambda n: "".join(form % letters_of(rng, letters) for _ in range(n // (len(form) + letters)))
 
 
+_PROVIDERS = (
+    r"  alchemy(?:api)?\.|infura\.io|quiknode\.|getblock\.io|ankr\.com|chainstack\.com|drpc\.org|blastapi\.io|nodereal\.io"
+    r"|moralis\.io(?:getenv|environ\.get)\(authentication"
+)
 SLOW_ONCE = {
     "names that run together": _pieces(["password", "token", "kennwort", "passphrase", "geheim", "ab", "c", "d", "e"]),
     "two names and no joint": _pieces(["parola", "salasana", "api", "psswd", "x"]),
@@ -55,7 +59,7 @@ SLOW_ONCE = {
     "names of many parts": _drawn("%seyJhtpasswd", 4),
     "a run of capitals that is said twice": _drawn('password="ab' + "A" * 120 + '1-z9" %s\n', 4),
     "two long words": _drawn("토큰::=bk[a-z]{2}_%s", 3),
-    "runs beside providers": _drawn("infura.io|ankr.com|drpc.org authentication%s\n", 60),
+    "runs beside providers": lambda n: mixed_lines("<<EOF | sudo -S\n", _PROVIDERS, 10, 60, random.Random(1), n),
 }
 
 
