@@ -37,8 +37,8 @@ def _drawn(form: str, letters: int) -> Callable[[int], str]:
 
 
 _PROVIDERS = (
-    r"  alchemy(?:api)?\.|infura\.io|quiknode\.|getblock\.io|ankr\.com|chainstack\.com|drpc\.org|blastapi\.io|nodereal\.io"
-    r"|moralis\.io(?:getenv|environ\.get)\(authentication"
+    r"  alchemy(?:api)?\.|infura\.io|quiknode\.|getblock\.io|ankr\.com|chainstack\.com|drpc\.org|blastapi\.io"
+    r"|nodereal\.io|moralis\.io(?:getenv|environ\.get)\(authentication"
 )
 SLOW_ONCE = {
     "names that run together": _pieces(["password", "token", "kennwort", "passphrase", "geheim", "ab", "c", "d", "e"]),
