@@ -18,6 +18,7 @@ LONGEST_WORD = 40
 _SHORT_RUN = 24
 _BLOB_FROM = 16
 _CUTS = dict.fromkeys(map(ord, CJK_FUNCTION), " ")
+_SPACED = bytes({*range(256)} - {*range(0xE3, 0xEA), 0xEF})  # bytes no sign of an unspaced script begins with
 
 _WORD = re.compile(r"\w+(?:[-.'’+]\w+)*")
 _KATAKANA = re.compile("[\u30a1-\u30fa\u30fc]{2,}")
@@ -75,7 +76,8 @@ def split_pieces(text: str) -> tuple[list[str], list[str]]:
     unspaced: list[str] = []
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
-        unspaced = _unspaced().findall(text)
+        if text.encode("utf-8", "replace").translate(None, _SPACED):
+            unspaced = _unspaced().findall(text)
         if unspaced:
             text = _unspaced().sub(" ", text)
     pieces = text.split()
