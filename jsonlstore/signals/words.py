@@ -81,9 +81,20 @@ def split_pieces(text: str) -> tuple[list[str], list[str]]:
         if unspaced:
             text = _unspaced().sub(" ", text)
     pieces = text.split()
-    if len(pieces) * LONGEST_PIECE < len(text) or max(map(len, pieces), default=0) > LONGEST_PIECE:
+    if _may_hold_long(text) and max(map(len, pieces), default=0) > LONGEST_PIECE:
         pieces = _without_long(pieces)
     return pieces, unspaced
+
+
+def _may_hold_long(text: str) -> bool:
+    """Whether so many signs stand in a row without a blank: asked in leaps, because most texts hold blanks enough."""
+    at, end, last_blank = 0, len(text), text.rfind
+    while end - at > LONGEST_PIECE:
+        blank = last_blank(" ", at, at + LONGEST_PIECE + 1)
+        if blank < 0:
+            return True
+        at = blank + 1
+    return False
 
 
 def _without_long(pieces: list[str]) -> list[str]:
