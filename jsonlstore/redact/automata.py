@@ -23,6 +23,7 @@ _SIGNS = (joints.HINT, containers.HEAD, FOLDED, f"(?i:{TELLS})")
 _NAMED = (named.ENDLESS_NAME, *_SIGNS, runs.ENDLESS_HINT)
 _SAMPLED = 7  # of eight texts are not timed: the clock costs as much as a page of text
 _WATCHED, _SLOW = 1 << 16, 50e6  # bytes, and bytes a second: twice what is left of the speed where states do not fit
+_COMPARED, _JUDGED = 2, 3  # slow stretches of so many bytes before the small automata run beside it, and are known
 
 
 class Automata:
@@ -35,14 +36,14 @@ class Automata:
     Not an RE2 set: a set's automaton remembers which members have matched so far, so a dozen common triggers make
     thousands of states of it, and it crawls. Even the one expression's automaton has states that are pairs of a
     trigger's and a name's. Much and varied text, source code above all, fills its memory with them; then RE2 begins
-    anew again and again, at a tenth of its speed (25 MB/s). So the time of long texts is watched, and from there on
-    four expressions are used, each with few states (300 MB/s), as they are for the rest of any text with thousands of
-    hits. Both ways find the same: only the speed depends on the clock.
+    anew again and again, at a tenth of its speed (25 MB/s). So the time of long texts is watched, and where it is long
+    and four expressions with few states each (300 MB/s) take less of it, those are used from there on, as they are for
+    the rest of any text with thousands of hits. Both ways find the same: only the speed depends on the clock.
     """
 
     def __init__(self) -> None:
         self.whole: SearchWithin | None = searcher_within(compiled(any_of([all_triggers(), *_NAMED])))
-        self._texts, self._bytes, self._seconds, self._slow = 0, 0, 0.0, 0
+        self._texts, self._bytes, self._seconds, self._apart, self._slow = 0, 0, 0.0, 0.0, 0
 
     @cached_property
     def named(self) -> tuple[SearchWithin, ...]:
@@ -78,10 +79,16 @@ class Automata:
         started = process_time()
         at = whole(data, 0, len(data))[0][0]
         self._seconds += process_time() - started
+        if self._slow >= _COMPARED:  # a machine with much else to do is slow whatever it is asked
+            started = process_time()
+            self._first(data)
+            self._apart += process_time() - started
         self._bytes += len(data) if at < 0 else at
         if self._bytes > _WATCHED:
-            self._slow = self._slow + 1 if self._seconds * _SLOW > self._bytes else 0
-            if self._slow > 1:  # the first states of an automaton are slow to make whatever the text
+            slow = self._seconds * _SLOW > self._bytes
+            # the first states of an automaton are slow to make whatever the text
+            if slow and self._slow >= _JUDGED and self._seconds > self._apart:
                 self.whole = None
-            self._bytes, self._seconds = 0, 0.0
+            self._slow = self._slow + 1 if slow else 0
+            self._bytes, self._seconds, self._apart = 0, 0.0, 0.0
         return at

@@ -142,7 +142,7 @@ def _ruled_below_heading(text: str) -> list[Said]:
 def _without_next_number(sentence: str, text: str) -> str:
     """A sentence of "1. do this 2. do that" without the next item's number; "valve 2." keeps its own."""
     plain = sentence.rstrip()
-    number = _NUMBER_AFTER.search(plain) if plain.endswith(_AFTER_NUMBER) else None
+    number = _NUMBER_AFTER.search(plain) if plain.endswith(_AFTER_NUMBER) and plain[-2:-1].isdigit() else None
     if number is None or not re.search(rf"(?<!\d){int(number[1]) - 1}[.、)]", text):
         return sentence
     return plain[: number.start()]

@@ -24,12 +24,15 @@ LATIN, CYRILLIC, HAN, KANA, HANGUL = "latin", "cyrillic", "han", "kana", "hangul
 _SAMPLE = 800  # a message's language shows in its first lines
 _UNSPACED = frozenset({HAN, KANA})
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-_NO_LETTERS = {code: " " for code in range(128) if not chr(code).isalpha()}
+# what neither is a letter of ASCII nor may stand in a word or be a letter of another script
+_NO_LETTERS = bytes(code if code > 127 or chr(code).isalpha() or code == ord("'") else 32 for code in range(256))
 _KANA = re.compile("[\u3041-\u30fa]")
 # U+3400 to U+9FFF and U+AC00 to U+D7A3 by their first bytes: Python takes a millisecond or two to compile such a range
 _HAN = re.compile(rb"\xe3[\x90-\xbf]|[\xe4-\xe9]")
 _HANGUL = re.compile(rb"\xea[\xb0-\xbf]|[\xeb\xec]|\xed[\x80-\x9d]|\xed\x9e[\x80-\xa3]")
 _CYRILLIC = re.compile("[\u0400-\u04ff]")
+# all bytes but those that a sign of one of these scripts begins with in UTF-8
+_NO_SCRIPT = bytes({*range(256)} - {*range(0xD0, 0xD4), *range(0xE3, 0xEE)})
 _UKRAINIAN = re.compile("[іїєґІЇЄҐ]")
 _MOST_SMALL = 80
 _ENGLISH = "en"
@@ -306,9 +309,13 @@ def heard_in(texts: Iterable[str]) -> Counter[str]:
 
 
 def _words(sample: str) -> set[str]:
-    if sample.isascii() and "'" not in sample:  # nothing but letters makes a word: no expression is needed to tell
-        return set(sample.translate(_NO_LETTERS).split())
-    return set(_WORD.findall(sample))
+    words = set(sample.encode("utf-8", "replace").translate(_NO_LETTERS).decode().split())
+    # nothing but letters makes most words, and no expression is needed to tell
+    odd = [word for word in words if "'" in word or not word.isascii()]
+    if odd:
+        words.difference_update(odd)
+        words.update(_WORD.findall(" ".join(odd)))
+    return words
 
 
 @cache
@@ -320,9 +327,11 @@ def _latin_words() -> dict[str, tuple[str, ...]]:
 
 
 def _by_script(sample: str) -> str | None:
+    data = sample.encode("utf-8", "replace")
+    if not data.translate(None, _NO_SCRIPT):  # dashes and accents
+        return None
     if len(_KANA.findall(sample)) >= (2 if len(sample) > _SHORT else 1):
         return "ja"
-    data = sample.encode("utf-8", "replace")
     if len(_HANGUL.findall(data)) >= 2:
         return "ko"
     han = len(_HAN.findall(data))

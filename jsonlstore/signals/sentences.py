@@ -138,7 +138,8 @@ def _prose_among(text: str, wanted: Callable[[str], bool] | None = None) -> Iter
             after_blank = True
             continue
         indented = (
-            line.startswith(("    ", "\t"))
+            line[0] in " \t"
+            and line.startswith(("    ", "\t"))
             and not stripped.startswith(("-", "*", "+", "•"))
             and not stripped[0].isdigit()
         )
@@ -181,11 +182,13 @@ def _split(text: str) -> Iterator[str]:
 
 def shorten(sentence: str, most: int) -> str:
     """`sentence` in at most `most` characters, cut between words."""
-    head = sentence[: 8 * most]
+    head = sentence[: 2 * most]
     # all space but the plain one is unprintable: what is tidy already need not be taken apart
     tidy = head.isprintable() and "  " not in head and head[:1] != " " and head[-1:] != " "
     text = head if tidy else " ".join(head.split())
     if len(text) <= most:
+        if tidy and len(sentence) <= most:
+            return sentence
         text = " ".join(sentence.split())  # short, or mostly space
     if len(text) <= most:
         return text

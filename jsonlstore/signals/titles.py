@@ -5,6 +5,7 @@ from __future__ import annotations
 from jsonlstore.core import expressions as re
 
 LONGEST_TITLE = 200
+_FEW = 32  # words that are sooner looked for than a text is taken apart
 _WORDISH = re.compile(r"\w[\w.+'’-]*\w|\w")
 
 
@@ -42,6 +43,8 @@ class TitleIndex:
         if not self._tasks:
             return False
         said = text.lower()
+        if len(self._tasks) <= _FEW and not any(word in said for word in self._tasks):
+            return False
         named = self._tasks.keys() & set(_WORDISH.findall(said))
         if not said.isascii():
             for first in self._inside.keys() & set(said):

@@ -158,10 +158,9 @@ class HotTopicExtractor:
 
     def _record_project(self, name: str) -> None:
         self.record_name(name, 2.0)
-        words = [word for word in name.lower().replace("_", "-").split("-") if word]
-        # the end of a compound names the thing ("lbf-ham-radio" is about ham radio), its front is often a prefix
-        if len(words) >= 3 and all(fold(word) for word in words[-2:]) and len(self._tails) < MOST_NAMED:
-            self._tails[" ".join(words[-2:])] = None
+        tail = _tail(name)
+        if tail and len(self._tails) < MOST_NAMED:
+            self._tails[tail] = None
 
     # what comes out
 
@@ -197,7 +196,7 @@ class HotTopicExtractor:
         among_others = sum(map(str.isascii, counts)) * 2 < len(counts)
         for word, count in counts.items():
             if count < least or (
-                least and (names_nothing(word) or word in small or _is_file(word) or _is_elided(word))
+                least and (names_nothing(word) or word in small or ("." in word and _is_file(word)) or _is_elided(word))
             ):
                 continue
             if word in users and word.isalpha():
@@ -289,6 +288,13 @@ def _label(name: str) -> str:
     if not any(fold(word) or not word.isascii() for word in words):
         return ""
     return "" if len(words) == 1 and not read_piece(name.strip()).words and key.isascii() else key
+
+
+@lru_cache(maxsize=1024)
+def _tail(name: str) -> str:
+    """The end of a compound names the thing ("lbf-ham-radio" is about ham radio), its front is often a prefix."""
+    words = [word for word in name.lower().replace("_", "-").split("-") if word]
+    return " ".join(words[-2:]) if len(words) >= 3 and all(fold(word) for word in words[-2:]) else ""
 
 
 def _is_loose(first: str, last: str, small: frozenset[str]) -> bool:

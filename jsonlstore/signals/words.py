@@ -18,6 +18,7 @@ LONGEST_WORD = 40
 _SHORT_RUN = 24
 _BLOB_FROM = 16
 _CUTS = dict.fromkeys(map(ord, CJK_FUNCTION), " ")
+_SPACED = bytes({*range(256)} - {*range(0xE3, 0xEA), 0xEF})  # bytes no sign of an unspaced script begins with
 
 _WORD = re.compile(r"\w+(?:[-.'’+]\w+)*")
 _KATAKANA = re.compile("[\u30a1-\u30fa\u30fc]{2,}")
@@ -75,13 +76,25 @@ def split_pieces(text: str) -> tuple[list[str], list[str]]:
     unspaced: list[str] = []
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
-        unspaced = _unspaced().findall(text)
+        if text.encode("utf-8", "replace").translate(None, _SPACED):
+            unspaced = _unspaced().findall(text)
         if unspaced:
             text = _unspaced().sub(" ", text)
     pieces = text.split()
-    if len(pieces) * LONGEST_PIECE < len(text) or max(map(len, pieces), default=0) > LONGEST_PIECE:
+    if _may_hold_long(text) and max(map(len, pieces), default=0) > LONGEST_PIECE:
         pieces = _without_long(pieces)
     return pieces, unspaced
+
+
+def _may_hold_long(text: str) -> bool:
+    """Whether so many signs stand in a row without a blank: asked in leaps, because most texts hold blanks enough."""
+    at, end, last_blank = 0, len(text), text.rfind
+    while end - at > LONGEST_PIECE:
+        blank = last_blank(" ", at, at + LONGEST_PIECE + 1)
+        if blank < 0:
+            return True
+        at = blank + 1
+    return False
 
 
 def _without_long(pieces: list[str]) -> list[str]:

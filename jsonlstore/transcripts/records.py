@@ -246,9 +246,8 @@ class Entry:
         blocks = self.message.get("content")
         if not isinstance(blocks, list):
             return ()
-        return tuple(
-            _tool_call(block) for block in blocks if isinstance(block, dict) and block.get("type") == "toolCall"
-        )
+        calls = [block for block in blocks if block.__class__ is dict and block.get("type") == "toolCall"]
+        return tuple(map(_tool_call, calls)) if calls else ()
 
     @property
     def tool_name(self) -> str | None:

@@ -117,7 +117,7 @@ def usage_total(usage: Mapping[str, Any]) -> int:
     total = 0
     for part in _PARTS:  # every answer is asked: a generator would take longer than the additions
         value = usage.get(part)
-        if isinstance(value, _NUMBER) and 0 < value < _MOST_TOKENS:
+        if (value.__class__ is int or isinstance(value, _NUMBER)) and 0 < value < _MOST_TOKENS:
             total += int(value)
     return total
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jsonlstore.redact import finder, scan
+from jsonlstore.redact import automata, finder, scan
 from jsonlstore.redact.budget import Steps, steps_for
 from jsonlstore.redact.finder import find_spans, first_hit
 from jsonlstore.redact.triggers import SHAPES, begun, own_trigger, triggers
@@ -54,6 +54,18 @@ def test_both_ways_find_the_same_where_the_way_changes_in_the_middle(
         expected = _found(data, apart=False)
         monkeypatch.setattr(scan, "_MANY_HITS", 37)
         assert _found(data, apart=False) == expected
+
+
+@pytest.mark.parametrize("slow", [0.0, 1e18])
+def test_the_large_automaton_stays_unless_it_is_the_slower_one(slow: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where all is slow, the way that takes less time is taken; nothing that is found depends on it."""
+    monkeypatch.setattr(automata, "_SLOW", slow)
+    monkeypatch.setattr(automata, "_WATCHED", 5_000)
+    one = finder._Finder()
+    texts = ["\n".join(exchange(4_000, seed=seed)).encode() for seed in range(200)]
+    assert [one.first(text) for text in texts] == [one._first(text) for text in texts]
+    if not slow:
+        assert one.whole is not None
 
 
 @settings(max_examples=15)
