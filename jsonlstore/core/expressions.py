@@ -41,8 +41,9 @@ __all__ = (
 )  # fmt: skip
 
 _Key: TypeAlias = "tuple[str | bytes, int]"
-# what the engine is given besides the source: flags, groups and their names, where its instructions stand and end
-_Entry: TypeAlias = "tuple[int, int, dict[str, int], int, int]"
+# what the engine is given besides the source: flags, groups and their names, where its instructions stand and end, and
+# their checksum: a redactor that runs other instructions than its own would let secrets pass
+_Entry: TypeAlias = "tuple[int, int, dict[str, int], int, int, int]"
 
 _CODE: Final = "I"  # the numbers that Python's engine takes for its instructions
 _MOST_KEPT = 8 << 20  # bytes: expressions that are no longer asked for are dropped with all others
@@ -55,7 +56,6 @@ _NOTHING = (
     ValueError,
     EOFError,
     RuntimeError,
-    NotImplementedError,
 )
 
 
@@ -88,8 +88,8 @@ class _Kept:
     def made(self, source: AnyStr, flags: int) -> Pattern[AnyStr]:
         key = (source, flags)
         entry = self._index.get(key)
-        if entry is not None:
-            return _made(source, entry, self._codes.of(entry))
+        if entry is not None and zlib.crc32(code := self._codes.of(entry)) == entry[5]:
+            return _made(source, entry, code)
         if key not in self._fresh:
             if not self._fresh:
                 atexit.register(self._save)
@@ -136,13 +136,13 @@ def _compiled(source: str | bytes, flags: int) -> tuple[_Entry, bytes]:
     parsed = _parser.parse(source, flags)
     state = parsed.state
     code = array(_CODE, _compiler._code(parsed, flags)).tobytes()  # noqa: SLF001
-    return (int(flags | state.flags), state.groups - 1, dict(state.groupdict), 0, len(code)), code
+    return (int(flags | state.flags), state.groups - 1, dict(state.groupdict), 0, len(code), zlib.crc32(code)), code
 
 
 def _made(source: AnyStr, entry: _Entry, code: bytes) -> Pattern[AnyStr]:
     import _sre  # type: ignore[import-not-found]
 
-    flags, groups, numbers, _, _ = entry
+    flags, groups, numbers = entry[:3]
     names: list[str | None] = [None] * (groups + 1)
     for name, number in numbers.items():
         names[number] = name
@@ -180,7 +180,7 @@ def _write(known: dict[_Key, _Entry], codes: _Codes, fresh: dict[_Key, tuple[_En
     index: dict[_Key, _Entry] = {}
     at = 0
     for key, (entry, code) in found.items():
-        index[key] = (*entry[:3], at, at + len(code))
+        index[key] = (*entry[:3], at, at + len(code), entry[5])
         at += len(code)
     place = _place()
     place.parent.mkdir(exist_ok=True)

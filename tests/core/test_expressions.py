@@ -67,7 +67,7 @@ def test_what_a_function_compiles_is_not_kept_because_it_may_be_anybodys_text(tm
     assert b"somebody" not in file.read_bytes()
 
 
-@pytest.mark.parametrize("harm", ["empty", "torn", "another's", "garbled"])
+@pytest.mark.parametrize("harm", ["empty", "torn", "another's", "garbled", "other instructions"])
 def test_a_file_that_cannot_be_used_is_written_anew(tmp_path: Path, harm: str) -> None:
     run(_OF_A_TEXT, tmp_path)
     (file,) = files_of(tmp_path)
@@ -78,11 +78,12 @@ def test_a_file_that_cannot_be_used_is_written_anew(tmp_path: Path, harm: str) -
             "empty": b"",
             "torn": good[:-10],
             "another's": line.replace(b"3.", b"2.", 1) + b"\n" + rest,
+            "other instructions": good[:-16] + bytes(4) + good[-12:],
             "garbled": line + b"\n" + bytes(byte ^ 255 for byte in rest[:20]) + rest[20:],
         }[harm]
     )
     assert run(_OF_A_TEXT, tmp_path) == "['a rule of ours']"
-    assert file.read_bytes() == good
+    assert run(_OF_A_TEXT, tmp_path) == "[]"
 
 
 def test_nothing_is_written_where_no_byte_code_is(tmp_path: Path) -> None:
